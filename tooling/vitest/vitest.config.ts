@@ -1,0 +1,36 @@
+// The one Vitest configuration. From a package's folder it runs that package; from the repository's root it runs
+// everything, which is how coverage is measured. Packages are read from their sources, never from a stale build:
+// the source condition has to stand under `ssr` too, or Vitest resolves workspace packages to dist/.
+
+import { existsSync } from "node:fs";
+import { defaultClientConditions, defaultServerConditions } from "vite";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+const sourceCondition = "@memory/source";
+const isRoot = existsSync("pnpm-workspace.yaml");
+const isLive = process.env["MEMORY_LIVE"] === "1";
+const under = isRoot ? "{packages,tooling}/*/" : "";
+
+const config: ViteUserConfig = defineConfig({
+  root: process.cwd(),
+  resolve: { conditions: [sourceCondition, ...defaultClientConditions] },
+  ssr: { resolve: { conditions: [sourceCondition, ...defaultServerConditions] } },
+  cacheDir: "node_modules/.vite",
+  test: {
+    include: [`${under}{src,test}/**/*.test.ts`],
+    exclude: ["**/node_modules/**", "**/dist/**", ...(isLive ? [] : ["**/*.live.test.ts"])],
+    passWithNoTests: true,
+    reporters: ["default", "json"],
+    outputFile: { json: "reports/vitest.json" },
+    coverage: {
+      provider: "v8",
+      include: [`${isRoot ? "packages/*/" : ""}src/**/*.ts`],
+      exclude: ["**/*.test.ts"],
+      reporter: ["text", "json-summary"],
+      reportsDirectory: "reports/coverage",
+    },
+  },
+});
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default config;
