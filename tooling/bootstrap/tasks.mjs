@@ -1,0 +1,80 @@
+// What each script of the root means, as steps: a command of the workspace (or `node`), its arguments, and what to
+// tell the person. A tooling package that can be run names its file in `main`.
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./environment.mjs";
+import { Failure } from "./steps.mjs";
+
+const source = "--conditions=@memory/source";
+
+export const tasks = {
+  test: (args) => [
+    turbo(
+      "Running the tests of every package",
+      "test",
+      ["--continue=always", ...args],
+      "read the failing test above; `pnpm test <file>` in its package runs it alone.",
+    ),
+  ],
+  coverage: (args) => [
+    step("Measuring the coverage of every package", "node", ["tooling/vitest/run.mjs", "--coverage", ...args]),
+  ],
+  demo: (args) => [{ ...tool("Starting the demo", "quickstart", args), fromCaller: true }],
+  bench: (args) => [tool("Running the benchmark", "bench", args)],
+  build: (args) => [turbo("Building every package", "build", args)],
+  types: (args) => [turbo("Checking the types of every package", "types", args)],
+  lint: (args) => [
+    step(
+      "Checking format and lint rules",
+      "biome",
+      ["check", "--error-on-warnings", ...args],
+      "`npm run format` repairs what can be repaired.",
+    ),
+  ],
+  format: (args) => [step("Formatting", "biome", ["check", "--write", ...args])],
+  unused: (args) => [
+    step("Looking for unused files, exports and dependencies", "knip", args, "remove what is unused, or use it."),
+  ],
+  check: (args) => [tool("Checking arrows, package fields, source files and changesets", "checks", args)],
+  api: (args) => [
+    turbo(
+      args.includes("--check") ? "Comparing the public API with its reports" : "Writing the public API reports",
+      "api",
+      args.length > 0 ? ["--", ...args] : [],
+      "`npm run api` writes the reports anew; commit them together with a changeset.",
+    ),
+  ],
+  pack: (args) => [
+    turbo("Building every package", "build", []),
+    tool("Judging the packed tarballs", "consumer", ["tarballs", ...args]),
+  ],
+  consumer: (args) => [
+    turbo("Building every package", "build", []),
+    tool("Using the packed tarballs from a project outside", "consumer", ["project", ...args]),
+  ],
+  changes: (args) => [step("Listing the changesets", "changeset", ["status", ...args])],
+  release: (args) => [
+    turbo("Building every package", "build", []),
+    step("Publishing what is not yet published", "changeset", ["publish", ...args]),
+  ],
+};
+
+export function taskNames() {
+  return Object.keys(tasks).join(", ");
+}
+
+function step(says, command, args, advice) {
+  return { says, command, args, advice };
+}
+
+function turbo(says, task, args, advice) {
+  return step(says, "turbo", ["run", task, "--output-logs=new-only", "--log-order=grouped", ...args], advice);
+}
+
+function tool(says, name, args) {
+  const manifest = join(root, "tooling", name, "package.json");
+  if (!existsSync(manifest)) throw new Failure(`tooling/${name} is not there.`, "check out the whole repository.");
+  const { main } = JSON.parse(readFileSync(manifest, "utf8"));
+  return step(says, "node", [source, join(root, "tooling", name, main), ...args]);
+}
