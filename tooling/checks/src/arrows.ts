@@ -1,0 +1,108 @@
+// Which file may import which: between packages, and between the layers inside core. A layer imports its own and
+// lower ones. Tests may look at everything in their package, but not past it.
+
+import { dirname, posix } from "node:path";
+import { isPublished, type Member, type SourceFile } from "./repository.ts";
+
+/** Layers of core from the ground up. A file's layer is the first entry that its path in src/ starts with. */
+const coreLayers: readonly (readonly [layer: number, prefixes: readonly string[]])[] = [
+  [0, ["model/"]],
+  [1, ["rules/", "clock.ts", "secret.ts"]],
+  [2, ["driver.ts", "sql.ts", "settings.ts"]],
+  [3, ["store.ts", "store/", "in-memory/"]],
+  [4, ["index.ts", "in-memory.ts"]],
+];
+
+/** What a published package may import of ours; in tests also `@memory/testing`. */
+const arrows: Readonly<Record<string, readonly string[]>> = { "@memory/core": [], "@memory/testing": ["@memory/core"] };
+const adapterArrows: readonly string[] = ["@memory/core"];
+
+/** The driver's shape is plain types, which the rules plan for: as types only, it stands beside them. */
+const driverShape = "driver.ts";
+const driverShapeLayer = 1;
+
+const importPattern =
+  /^[ \t]*(?:import|export)\b(?<type>\s+type\b)?\s*(?:[\w*{}$,\s]+?\s+from\s*)?"(?<name>[^"\n]+)"/gm;
+const dynamicPattern = /\bimport\(\s*"(?<name>[^"\n]+)"\s*\)/g;
+
+/** One import or re-export: the module's name, and whether it is of types only. */
+export interface Import {
+  readonly name: string;
+  readonly isType: boolean;
+}
+
+/** Names every import that goes against an arrow. */
+export function checkArrows(members: readonly Member[]): readonly string[] {
+  return members
+    .filter(isPublished)
+    .flatMap((member) => member.sources.flatMap((source) => checkSource(member, source)));
+}
+
+/** What a source imports or re-exports: static imports first, then dynamic ones. */
+export function importsOf(text: string): readonly Import[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm, "");
+  return [importPattern, dynamicPattern].flatMap((pattern) =>
+    [...code.matchAll(pattern)].map(({ groups }) => ({
+      name: groups?.["name"] ?? "",
+      isType: groups?.["type"] !== undefined,
+    })),
+  );
+}
+
+function checkSource(member: Member, source: SourceFile): readonly string[] {
+  const isTest = isTestFile(member, source.path);
+  return importsOf(source.text).flatMap((imported) => {
+    const problem = imported.name.startsWith(".")
+      ? checkRelative(member, source.path, imported, isTest)
+      : checkPackage(member, imported.name, isTest);
+    return problem === undefined ? [] : [`${source.path}: ${problem}`];
+  });
+}
+
+function checkRelative(member: Member, path: string, { name, isType }: Import, isTest: boolean): string | undefined {
+  const target = posix.join(dirname(path), name);
+  if (!target.startsWith(`${member.folder}/`)) return `"${name}" leaves the package`;
+  if (isTest) return undefined;
+  if (!target.startsWith(`${member.folder}/src/`)) return `"${name}" leaves src/`;
+  if (target.endsWith(".test.ts")) return `"${name}" is a test`;
+  if (member.manifest.name !== "@memory/core") return undefined;
+  const from = layerOf(path.slice(`${member.folder}/src/`.length));
+  const toPath = target.slice(`${member.folder}/src/`.length);
+  const to = isType && toPath === driverShape ? driverShapeLayer : layerOf(toPath);
+  if (from === undefined || to === undefined) return `no layer is named for "${name}" or for the file itself`;
+  return to > from ? `"${name}" points up, from layer ${from} to layer ${to}` : undefined;
+}
+
+function checkPackage(member: Member, name: string, isTest: boolean): string | undefined {
+  if (name.startsWith("node:")) return undefined;
+  const { manifest } = member;
+  const packageName = name
+    .split("/")
+    .slice(0, name.startsWith("@") ? 2 : 1)
+    .join("/");
+  if (packageName.startsWith("@memory/")) {
+    const allowed = arrows[manifest.name] ?? adapterArrows;
+    const isAllowed =
+      allowed.includes(packageName) ||
+      (isTest && packageName === manifest.name) ||
+      (isTest && packageName === "@memory/testing" && manifest.name !== "@memory/core");
+    if (!isAllowed) return `"${name}" is no arrow of ${manifest.name}`;
+    if (packageName === manifest.name) return undefined;
+  }
+  const declared = {
+    ...manifest.dependencies,
+    ...manifest.peerDependencies,
+    ...(isTest ? manifest.devDependencies : {}),
+  };
+  return packageName in declared
+    ? undefined
+    : `"${packageName}" is not among the ${isTest ? "" : "published "}dependencies`;
+}
+
+function isTestFile(member: Member, path: string): boolean {
+  return path.startsWith(`${member.folder}/test/`) || path.endsWith(".test.ts");
+}
+
+function layerOf(path: string): number | undefined {
+  return coreLayers.find(([, prefixes]) => prefixes.some((prefix) => path.startsWith(prefix)))?.[0];
+}

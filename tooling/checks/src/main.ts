@@ -1,0 +1,26 @@
+// Runs every check of this repository over the working tree and prints what it found. Exit code 1 on any finding.
+
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { checkArrows } from "./arrows.ts";
+import { checkChanges } from "./changes.ts";
+import { checkFields } from "./fields.ts";
+import { readPendingChangesets, readReportChanges } from "./releases.ts";
+import { readMembers } from "./repository.ts";
+import { checkSources } from "./sources.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+const members = readMembers(root);
+
+const checks: readonly (readonly [name: string, problems: readonly string[]])[] = [
+  ["arrows between packages and layers", checkArrows(members)],
+  ["package fields and files", checkFields(members)],
+  ["source files", checkSources(members)],
+  ["changesets for API changes", checkChanges(readReportChanges(root, members), readPendingChangesets(root))],
+];
+
+for (const [name, problems] of checks) {
+  console.log(`${problems.length === 0 ? "passed" : "failed"}  ${name}`);
+  for (const problem of problems) console.error(`        ${problem}`);
+}
+process.exitCode = checks.every(([, problems]) => problems.length === 0) ? 0 : 1;
