@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const here = dirname(fileURLToPath(import.meta.url));
+const here = dirname(fileURLToPath(import.meta.url));
 export const root = dirname(dirname(here));
 export const toolchainFolder = join(here, ".toolchain");
 

@@ -34,7 +34,12 @@ export const tasks = {
   ],
   format: (args) => [step("Formatting", "biome", ["check", "--write", ...args])],
   unused: (args) => [
-    step("Looking for unused files, exports and dependencies", "knip", args, "remove what is unused, or use it."),
+    step(
+      "Looking for unused files, exports and dependencies",
+      "knip",
+      ["--config", "tooling/knip.json", "--no-config-hints", ...args],
+      "remove what is unused, or use it.",
+    ),
   ],
   check: (args) => [tool("Checking arrows, package fields, source files and changesets", "checks", args)],
   api: (args) => [
@@ -54,6 +59,10 @@ export const tasks = {
     tool("Using the packed tarballs from a project outside", "consumer", ["project", ...args]),
   ],
   changes: (args) => [step("Listing the changesets", "changeset", ["status", ...args])],
+  bump: (args) => [
+    step("Turning the changesets into versions and changelogs", "changeset", ["version", ...args]),
+    step("Bringing the lock file up to date", "pnpm", ["install", "--lockfile-only"]),
+  ],
   release: (args) => [
     turbo("Building every package", "build", []),
     step("Publishing what is not yet published", "changeset", ["publish", ...args]),

@@ -25,7 +25,7 @@ const manifest: Manifest = {
   publishConfig: { access: "public", provenance: true },
   scripts: {
     api: "node ../../tooling/api/src/main.ts",
-    build: "tsc -p tsconfig.build.json",
+    build: "node ../../tooling/tsconfig/build.mjs",
     lint: "biome check .",
     test: "node ../../tooling/vitest/run.mjs",
     types: "tsc -p tsconfig.json",

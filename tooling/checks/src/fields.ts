@@ -9,7 +9,7 @@ const conditions = ["@memory/source", "types", "default"];
 
 const scripts: Readonly<Record<string, string>> = {
   api: "node ../../tooling/api/src/main.ts",
-  build: "tsc -p tsconfig.build.json",
+  build: "node ../../tooling/tsconfig/build.mjs",
   lint: "biome check .",
   test: "node ../../tooling/vitest/run.mjs",
   types: "tsc -p tsconfig.json",
