@@ -1,7 +1,7 @@
 // Adds up what the test runs left in reports/ (Vitest's JSON, node:test's TAP) and what the lanes of .ci/run ended
 // with, and prints the one line of totals. Usage: count.mjs <lanes passed> <lanes failed>
 
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./environment.mjs";
 
@@ -13,6 +13,7 @@ let reportsRead = 0;
 
 for (const group of ["packages", "tooling"]) {
   for (const member of readdirSync(join(root, group))) {
+    if (!existsSync(join(root, group, member, "package.json"))) continue;
     const folder = join(root, group, member, "reports");
     const vitest = readReport(join(folder, "vitest.json"));
     if (vitest !== undefined) {
@@ -22,11 +23,17 @@ for (const group of ["packages", "tooling"]) {
       // A file that could not be loaded fails without a test in it.
       failed += report.numFailedTests + report.testResults.filter(isFailedWithoutTest).length;
     }
+    let ran = vitest === undefined ? 0 : JSON.parse(vitest).numTotalTests;
     const tap = readReport(join(folder, "node-test.tap"));
     if (tap !== undefined) {
       passed += readTapTotal(tap, "pass");
       failed += readTapTotal(tap, "fail") + readTapTotal(tap, "cancelled");
       skipped += readTapTotal(tap, "skipped");
+      ran += readTapTotal(tap, "tests");
+    }
+    if (group === "packages" && ran === 0) {
+      console.log(`packages/${member}: no test ran, which counts as a failure`);
+      failed += 1;
     }
   }
 }

@@ -16,9 +16,19 @@ export const callerFolder =
     : process.cwd();
 
 const kept = new Set(
-  ["registry", "cafile", "ca", "strict_ssl", "proxy", "https_proxy", "noproxy", "userconfig", "cache"].map(
-    (name) => `npm_config_${name}`,
-  ),
+  [
+    "registry",
+    "cafile",
+    "ca",
+    "strict_ssl",
+    "proxy",
+    "https_proxy",
+    "noproxy",
+    "userconfig",
+    "cache",
+    "fetch_retries",
+    "fetch_timeout",
+  ].map((name) => `npm_config_${name}`),
 );
 
 /** This process's environment without npm's own variables. */
@@ -37,6 +47,7 @@ export function childEnvironment(toolchain) {
   return {
     ...env,
     PATH: [...toolchain.folders, join(root, "node_modules", ".bin"), path].join(delimiter),
+    ...(process.stdout.isTTY ? {} : { NO_COLOR: "1" }),
     DO_NOT_TRACK: "1",
     MEMORY_NODE: toolchain.nodeVersion,
     TURBO_NO_UPDATE_NOTIFIER: "1",

@@ -37,7 +37,7 @@ export const tasks = {
     step(
       "Looking for unused files, exports and dependencies",
       "knip",
-      ["--config", "tooling/knip.json", "--no-config-hints", ...args],
+      ["--config", "tooling/checks/knip.json", "--no-config-hints", ...args],
       "remove what is unused, or use it.",
     ),
   ],
@@ -78,12 +78,18 @@ function step(says, command, args, advice) {
 }
 
 function turbo(says, task, args, advice) {
-  return step(says, "turbo", ["run", task, "--output-logs=new-only", "--log-order=grouped", ...args], advice);
+  const colour = process.stdout.isTTY ? [] : ["--no-color"];
+  return step(
+    says,
+    "turbo",
+    ["run", task, ...colour, "--output-logs=new-only", "--log-order=grouped", "--concurrency=100%", ...args],
+    advice,
+  );
 }
 
 function tool(says, name, args) {
   const manifest = join(root, "tooling", name, "package.json");
   if (!existsSync(manifest)) throw new Failure(`tooling/${name} is not there.`, "check out the whole repository.");
-  const { main } = JSON.parse(readFileSync(manifest, "utf8"));
+  const { main = "src/main.ts" } = JSON.parse(readFileSync(manifest, "utf8"));
   return step(says, "node", [source, join(root, "tooling", name, main), ...args]);
 }

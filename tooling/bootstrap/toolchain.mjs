@@ -12,6 +12,8 @@ import { runQuietly, say } from "./steps.mjs";
 // 22.18 is the first Node 22 that runs TypeScript files without a flag.
 const oldestNode = [22, 18];
 const fetchedNode = "24";
+// npm's own pauses between attempts add up to more than two minutes before it says that it reaches nothing.
+const quickRetries = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
 const pnpmPin = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   .packageManager.split("@")[1]
   .split("+")[0];
@@ -43,7 +45,16 @@ async function fetchTools(packages) {
   await runQuietly(
     `Fetching ${packages.join(" and ")} from the npm registry (${reason}; once, into tooling/bootstrap/.toolchain)`,
     "npm",
-    ["install", "--no-audit", "--no-fund", "--no-package-lock", "--no-save", "--loglevel=error", ...packages],
+    [
+      "install",
+      ...quickRetries,
+      "--no-audit",
+      "--no-fund",
+      "--no-package-lock",
+      "--no-save",
+      "--loglevel=error",
+      ...packages,
+    ],
     { cwd: toolchainFolder, env: cleanEnvironment() },
     "check that `npm ping` answers, then run the same command again. Or install Node 24 and pnpm 12 yourself.",
   );

@@ -37,6 +37,9 @@ if (nodeTests.length > 0) {
 process.exit(failed ? 1 : 0);
 
 function run(nodeArgs) {
-  const result = spawnSync(process.execPath, nodeArgs, { stdio: "inherit" });
+  // The task runner asks for colour whatever its own output is; a wish for none goes first.
+  const { FORCE_COLOR: forced, ...env } = process.env;
+  if (forced !== undefined && env.NO_COLOR === undefined) env.FORCE_COLOR = forced;
+  const result = spawnSync(process.execPath, nodeArgs, { env, stdio: "inherit" });
   if (result.status !== 0) failed = true;
 }
