@@ -1,11 +1,11 @@
 // Adds up what the test runs left in reports/ (Vitest's JSON, node:test's TAP) and what the lanes of .ci/run ended
-// with, and prints the one line of totals. Usage: count.mjs <lanes passed> <lanes failed>
+// with, and prints the one line of totals. Usage: count.mjs <lanes passed> <lanes failed> [folder of the repository]
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./environment.mjs";
+import { root as ownRoot } from "./environment.mjs";
 
-const [lanesPassed = "0", lanesFailed = "0"] = process.argv.slice(2);
+const [lanesPassed = "0", lanesFailed = "0", root = ownRoot] = process.argv.slice(2);
 let passed = Number(lanesPassed);
 let failed = Number(lanesFailed);
 let skipped = 0;

@@ -20,6 +20,7 @@ const config: ViteUserConfig = defineConfig({
     include: [`${under}{src,test}/**/*.test.ts`],
     exclude: ["**/node_modules/**", "**/dist/**", ...(isLive ? [] : ["**/*.live.test.ts"])],
     passWithNoTests: true,
+    testTimeout: 30_000,
     reporters: ["default", "json"],
     outputFile: { json: "reports/vitest.json" },
     coverage: {
