@@ -31,13 +31,16 @@ const kept = new Set(
   ].map((name) => `npm_config_${name}`),
 );
 
-/** This process's environment without npm's own variables. */
+/**
+ * This process's environment without npm's own variables. Certificates come from the system's store too, as Debian's
+ * own Node has it: behind a proxy that signs for itself, another Node would reach no registry.
+ */
 export function cleanEnvironment() {
   const entries = Object.entries(process.env).filter(([name]) => {
     const lower = name.toLowerCase();
     return !lower.startsWith("npm_") || kept.has(lower);
   });
-  return Object.fromEntries(entries);
+  return { NODE_USE_SYSTEM_CA: "1", ...Object.fromEntries(entries) };
 }
 
 /** What the tasks run under: the chosen Node and pnpm first on the path, no telemetry, no questions. */
