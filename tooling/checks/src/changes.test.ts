@@ -5,8 +5,10 @@ import { checkChanges, readChangesets } from "./changes.ts";
 
 const report = (...lines: readonly string[]) => `## API Report\n\n\`\`\`ts\n\n${lines.join("\n")}\n\n\`\`\`\n`;
 const changeset = (size: string) => `---\n"@memory/core": ${size}\n---\n\nText with "@memory/core": major in it.\n`;
+const path = "packages/core/etc/index.api.md";
+const packageName = "@memory/core";
 const problems = (before: string, after: string, version: string, sets: readonly string[]) =>
-  checkChanges([{ packageName: "@memory/core", version, path: "packages/core/etc/index.api.md", before, after }], sets);
+  checkChanges([{ packageName, releasedVersion: version, version, path, before, after }], sets);
 
 const one = report("export const a: 1;");
 const two = report("export const a: 1;", "export const b: 2;");
@@ -38,3 +40,16 @@ test("the largest of several changesets counts, and only front matter is read", 
     new Map([["@memory/core", "minor"]]),
   );
 });
+
+test.each([
+  ["1.2.3", "1.3.0", two, one, 1],
+  ["1.2.3", "2.0.0", two, one, 0],
+  ["1.2.3", "1.3.0", one, two, 0],
+  ["1.2.3", "1.2.4", one, two, 1],
+  ["0.0.0", "0.1.0", "", one, 0],
+])(
+  "a version stepped from %s to %s speaks for the changesets it used up",
+  (releasedVersion, version, before, after, found) => {
+    expect(checkChanges([{ packageName, releasedVersion, version, path, before, after }], [])).toHaveLength(found);
+  },
+);

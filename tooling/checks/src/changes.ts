@@ -1,9 +1,11 @@
 // A change of the public API needs a changeset of the right size. The API reports as they were at the last release
 // (none, before the first) are compared with what stands in the working tree. Before 1.0 a minor plays the major's part.
+// Once the changesets were turned into a version, the step of the version since that release speaks for them.
 
 /** One API report of a package, then and now; `before` is empty where the door is new. */
 export interface ReportChange {
   readonly packageName: string;
+  readonly releasedVersion: string;
   readonly version: string;
   readonly path: string;
   readonly before: string;
@@ -20,8 +22,8 @@ export function checkChanges(changes: readonly ReportChange[], changesets: reado
   const announced = readChangesets(changesets);
   return changes.flatMap((change) => {
     const needed = neededSize(change);
-    const found = announced.get(change.packageName) ?? "none";
-    if (sizes.indexOf(found) >= sizes.indexOf(needed)) return [];
+    const found = larger(announced.get(change.packageName) ?? "none", versionStep(change));
+    if (larger(found, needed) === found) return [];
     return [
       `${change.path}: the public API changed, ${change.packageName} needs a ${needed} changeset and has ${found}`,
     ];
@@ -36,8 +38,7 @@ export function readChangesets(changesets: readonly string[]): ReadonlyMap<strin
     for (const match of frontMatter.matchAll(/^["']?([^"'\n]+?)["']?:\s*(patch|minor|major)\s*$/gm)) {
       const [, name = "", word] = match;
       const size = sizes.find((candidate) => candidate === word) ?? "none";
-      const held = announced.get(name) ?? "none";
-      announced.set(name, sizes.indexOf(size) > sizes.indexOf(held) ? size : held);
+      announced.set(name, larger(announced.get(name) ?? "none", size));
     }
   }
   return announced;
@@ -49,7 +50,19 @@ function neededSize(change: ReportChange): ChangeSize {
   const after = declarationsOf(change.after);
   if (isEqual(before, after)) return "none";
   const isRemoval = [...before].some(([line, count]) => (after.get(line) ?? 0) < count);
-  return isRemoval && !change.version.startsWith("0.") ? "major" : "minor";
+  return isRemoval && !change.releasedVersion.startsWith("0.") ? "major" : "minor";
+}
+
+function versionStep({ releasedVersion, version }: ReportChange): ChangeSize {
+  const before = releasedVersion.split(".").map(Number);
+  const part = version.split(".").findIndex((text, index) => Number(text) !== before[index]);
+  if (part === -1) return "none";
+  return [...sizes].reverse()[part] ?? "none";
+}
+
+/** The larger of two sizes, the first where they are equal. */
+function larger(left: ChangeSize, right: ChangeSize): ChangeSize {
+  return sizes.indexOf(right) > sizes.indexOf(left) ? right : left;
 }
 
 function declarationsOf(report: string): ReadonlyMap<string, number> {

@@ -16,6 +16,7 @@ export function readReportChanges(root: string, members: readonly Member[]): rea
     const now = [...paths].filter((path) => path.startsWith("etc/")).map((path) => `${folder}/${path}`);
     return [...new Set([...before, ...now])].sort().map((path) => ({
       packageName: manifest.name,
+      releasedVersion: tag?.split("@").at(-1) ?? "0.0.0",
       version: manifest.version ?? "0.0.0",
       path,
       before: tag === undefined ? "" : (git(root, ["show", `${tag}:${path}`]) ?? ""),
