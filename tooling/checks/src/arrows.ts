@@ -8,28 +8,17 @@ import { isPublished, type Member, type SourceFile } from "./repository.ts";
 const coreLayers: readonly (readonly [layer: number, prefixes: readonly string[]])[] = [
   [0, ["model/"]],
   [1, ["rules/", "clock.ts", "secret.ts"]],
-  [2, ["driver.ts", "sql.ts", "settings.ts"]],
-  [3, ["store.ts", "store/", "in-memory/"]],
-  [4, ["index.ts", "in-memory.ts"]],
+  [2, ["settings.ts", "sql.ts"]],
+  [3, ["store.ts", "store/", "portability.ts"]],
+  [4, ["index.ts", "driver.ts", "in-memory.ts", "in-memory/"]],
 ];
 
 /** What a published package may import of ours; in tests also `@memory/testing`. */
 const arrows: Readonly<Record<string, readonly string[]>> = { "@memory/core": [], "@memory/testing": ["@memory/core"] };
 const adapterArrows: readonly string[] = ["@memory/core"];
 
-/** The driver's shape is plain types, which the rules plan for: as types only, it stands beside them. */
-const driverShape = "driver.ts";
-const driverShapeLayer = 1;
-
-const importPattern =
-  /^[ \t]*(?:import|export)\b(?<type>\s+type\b)?\s*(?:[\w*{}$,\s]+?\s+from\s*)?"(?<name>[^"\n]+)"/gm;
+const importPattern = /^[ \t]*(?:import|export)\b(?:\s+type\b)?\s*(?:[\w*{}$,\s]+?\s+from\s*)?"(?<name>[^"\n]+)"/gm;
 const dynamicPattern = /\bimport\(\s*"(?<name>[^"\n]+)"\s*\)/g;
-
-/** One import or re-export: the module's name, and whether it is of types only. */
-export interface Import {
-  readonly name: string;
-  readonly isType: boolean;
-}
 
 /** Names every import that goes against an arrow. */
 export function checkArrows(members: readonly Member[]): readonly string[] {
@@ -38,28 +27,25 @@ export function checkArrows(members: readonly Member[]): readonly string[] {
     .flatMap((member) => member.sources.flatMap((source) => checkSource(member, source)));
 }
 
-/** What a source imports or re-exports: static imports first, then dynamic ones. */
-export function importsOf(text: string): readonly Import[] {
+/** The module names that a source imports or re-exports: static imports first, then dynamic ones. */
+export function importsOf(text: string): readonly string[] {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm, "");
   return [importPattern, dynamicPattern].flatMap((pattern) =>
-    [...code.matchAll(pattern)].map(({ groups }) => ({
-      name: groups?.["name"] ?? "",
-      isType: groups?.["type"] !== undefined,
-    })),
+    [...code.matchAll(pattern)].map(({ groups }) => groups?.["name"] ?? ""),
   );
 }
 
 function checkSource(member: Member, source: SourceFile): readonly string[] {
   const isTest = isTestFile(member, source.path);
-  return importsOf(source.text).flatMap((imported) => {
-    const problem = imported.name.startsWith(".")
-      ? checkRelative(member, source.path, imported, isTest)
-      : checkPackage(member, imported.name, isTest);
+  return importsOf(source.text).flatMap((name) => {
+    const problem = name.startsWith(".")
+      ? checkRelative(member, source.path, name, isTest)
+      : checkPackage(member, name, isTest);
     return problem === undefined ? [] : [`${source.path}: ${problem}`];
   });
 }
 
-function checkRelative(member: Member, path: string, { name, isType }: Import, isTest: boolean): string | undefined {
+function checkRelative(member: Member, path: string, name: string, isTest: boolean): string | undefined {
   const target = posix.join(dirname(path), name);
   if (!target.startsWith(`${member.folder}/`)) return `"${name}" leaves the package`;
   if (isTest) return undefined;
@@ -68,7 +54,7 @@ function checkRelative(member: Member, path: string, { name, isType }: Import, i
   if (member.manifest.name !== "@memory/core") return undefined;
   const from = layerOf(path.slice(`${member.folder}/src/`.length));
   const toPath = target.slice(`${member.folder}/src/`.length);
-  const to = isType && toPath === driverShape ? driverShapeLayer : layerOf(toPath);
+  const to = layerOf(toPath);
   if (from === undefined || to === undefined) return `no layer is named for "${name}" or for the file itself`;
   return to > from ? `"${name}" points up, from layer ${from} to layer ${to}` : undefined;
 }
