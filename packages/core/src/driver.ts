@@ -1,1 +1,9 @@
-export {};
+// The implementers' door: the driver contract, the store that core puts over a driver, and what a driver may call.
+// The rules for a driver stand at the head of `model/driver.ts`, which is read with it.
+
+export type * from "./model/driver.ts";
+export { MemoryCorruptionError, MemorySchemaError, MemorySettingsError } from "./model/errors.ts";
+export { compareText, sameJson } from "./model/json.ts";
+export { compareScopes, containsScope, SCOPE_PARTS, sameScope } from "./model/scope.ts";
+export { encodeKey } from "./rules/key.ts";
+export { createMemoryStore, DriverMemoryStore, driverOf } from "./store.ts";

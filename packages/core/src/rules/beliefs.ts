@@ -1,0 +1,264 @@
+// What a profile holds and what a write does to it: pure decisions over the rows of a key. A key has lineages of versions;
+// in a lineage the version with the greatest (validFrom, version) not after an instant holds there, so that facts may
+// arrive in any order. Nothing here reads or writes; what happens is a plan that a driver carries out.
+
+import type { Belief, Contradiction } from "../model/belief.ts";
+import type { KeyHeads, KeyVersions, LineageHead, StoredRecord, VersionRow, WritePlan } from "../model/driver.ts";
+import { MemoryConflictError, MemoryContradictionError } from "../model/errors.ts";
+import { compareText, sameJson } from "../model/json.ts";
+import type { EpochMs, MemoryRecord } from "../model/record.ts";
+import { type DecayPolicy, weigh } from "./decay.ts";
+import { type Asked, parseRow, parseValue, rowScope } from "./row.ts";
+import { checkFilledWindow } from "./write.ts";
+
+/** What to do with a fact that comes to a lineage: continue it, start another beside it, or refuse the write. */
+export type ContradictionVerdict = "supersede" | "branch" | "reject";
+
+/** Decides, for each open lineage of a key, what an incoming fact is to it. Must be pure: it may be asked again. */
+export interface ContradictionPolicy {
+  /** @param newest The lineage's newest version, whether live, lapsed, future-dated or decayed. */
+  judge(incoming: MemoryRecord, newest: MemoryRecord): ContradictionVerdict;
+}
+
+/** The default policy: the same `subject` and the same set of `predicate` supersede; anything else branches. */
+export class SupersedeMatching implements ContradictionPolicy {
+  judge(incoming: MemoryRecord, newest: MemoryRecord): ContradictionVerdict {
+    return incoming.subject === newest.subject && sameSet(incoming.predicate, newest.predicate)
+      ? "supersede"
+      : "branch";
+  }
+}
+
+/** What is held about a key: what lives at `asOf`, weighed there, and then judged for contradiction. */
+export function believe(
+  asked: Asked,
+  state: KeyVersions,
+  asOf: EpochMs | undefined,
+  now: EpochMs,
+  decay: DecayPolicy | undefined,
+): Belief {
+  const at = asOf ?? Math.max(now, state.recordedAt);
+  const holds: MemoryRecord[] = [];
+  const decayed: MemoryRecord[] = [];
+  let weight = 0;
+  for (const row of state.versions) {
+    const record = showVersion(asked, row);
+    if (!isLive(row, at)) continue;
+    weight = weigh(decay, record, at);
+    if (weight === 0) decayed.push(record);
+    else holds.push(record);
+  }
+  const only = holds.length === 1 ? holds[0] : undefined;
+  return {
+    scope: rowScope(asked, state),
+    key: state.key,
+    record: only ?? null,
+    weight: only === undefined ? 0 : weigh(decay, only, at),
+    contradiction: holds.length > 1 ? contradict(holds) : null,
+    decayed,
+  };
+}
+
+/** The belief about a key that nothing is known of. */
+export function noBelief(asked: Asked & { readonly key: string }): Belief {
+  return { scope: asked.scope, key: asked.key, record: null, weight: 0, contradiction: null, decayed: [] };
+}
+
+/** A version as it shows: `validTo` the smallest of its own, its successor's start and its lineage's end. */
+export function showVersion(asked: Asked, row: VersionRow): MemoryRecord {
+  const { record, next, end } = row;
+  const from = record.validFrom ?? 0;
+  const closer = end !== undefined && (next === undefined || end.validFrom < next.validFrom) ? end : next;
+  const closedAt = closer === undefined ? undefined : Math.max(from, closer.validFrom);
+  const own = record.validTo;
+  const validTo = closedAt === undefined ? own : Math.min(own ?? closedAt, closedAt);
+  return parseRow(asked, record, { validTo, supersededBy: closer?.id });
+}
+
+/** What a belief write is to be. */
+export interface BeliefWrite {
+  readonly asked: Asked & { readonly key: string };
+  /** Checked, masked and measured; `validFrom` as the caller gave it. */
+  readonly incoming: StoredRecord;
+  /** The id that the record is to have if it becomes a new version. */
+  readonly id: string;
+  readonly mode: "upsert" | "supersede";
+  readonly policy: ContradictionPolicy;
+  readonly expectedVersion: number | undefined;
+  readonly resolves: readonly string[];
+  readonly token: string;
+  readonly now: EpochMs;
+  /** Ids that are live now beside those that the heads show, each with its lineage. */
+  readonly live?: readonly { readonly id: string; readonly lineage: number }[] | undefined;
+  /** The lineages that the write settles, where they are known already (a repeat); otherwise `resolves` names them. */
+  readonly settled?: readonly number[] | undefined;
+}
+
+/** What was decided: a plan to carry out, and what the caller hears once it has been. */
+export interface Decision {
+  readonly plan: WritePlan;
+  readonly resolution: "supersede" | "branch" | "started";
+  readonly superseded: MemoryRecord | null;
+  /** How many lineages the key has once it is carried out. */
+  readonly lineages: number;
+}
+
+/** The open lineage whose newest version already is this write, if there is one. */
+export function findRepeat(heads: KeyHeads, incoming: StoredRecord): VersionRow | undefined {
+  return heads.open.find(({ newest: { record } }) => {
+    const same = record.id === incoming.id || record.id === renamed(incoming.id, record.version ?? 0);
+    return same && sameContent(record, incoming, incoming.validFrom === undefined);
+  })?.newest;
+}
+
+/** The id of a version whose own id belongs to other content of the key. */
+export function renamed(id: string, version: number): string {
+  return `${id}@${version}`;
+}
+
+/**
+ * Decides a belief write on the heads of its key.
+ *
+ * @throws {MemoryContradictionError} The policy rejects it; or, for `upsert`, several lineages are open.
+ * @throws {MemoryConflictError} `expectedVersion` is not the version there, or `resolves` names a record that is not open.
+ */
+export function decide(heads: KeyHeads, write: BeliefWrite): Decision {
+  const { incoming, asked, now } = write;
+  const recordedAt = Math.max(now, heads.recordedAt ?? now);
+  const record = checkFilledWindow({
+    ...incoming,
+    id: write.id,
+    validFrom: incoming.validFrom ?? recordedAt,
+    recordedAt,
+    version: heads.version + 1,
+  });
+  const matching = write.mode === "upsert" ? upsertMatch(heads, asked) : judgeAll(heads, write, record);
+  const continued = matching[0];
+  checkExpected(write, continued === undefined ? heads.version : versionOf(continued));
+  const named = write.settled ?? write.resolves.map((id) => lineageOf(heads, write, record, id));
+  const ended = heads.open.filter(
+    (head) => head !== continued && (matching.includes(head) || named.includes(head.lineage)),
+  );
+  const lineage = continued?.lineage ?? heads.lineages + 1;
+  const plan: WritePlan = {
+    scope: asked.scope,
+    key: asked.key,
+    base: heads.version,
+    record,
+    lineage,
+    head: continued === undefined ? undefined : versionOf(continued),
+    settles: ended.map((head) => head.lineage),
+    token: write.token,
+  };
+  const held = (continued === undefined ? ended : [continued, ...ended]).find((head) => heldAt(head, record));
+  return {
+    plan,
+    resolution: continued !== undefined ? "supersede" : heads.version === 0 ? "started" : "branch",
+    superseded: held === undefined ? null : endedBy(asked, held, record),
+    lineages: Math.max(lineage, heads.lineages),
+  };
+}
+
+/** Whether two records are the same write: as JSON, without what the store sets. */
+export function sameContent(a: StoredRecord, b: StoredRecord, anyFrom: boolean): boolean {
+  return (
+    a.key === b.key &&
+    a.source === b.source &&
+    a.confidence === b.confidence &&
+    (anyFrom || a.validFrom === b.validFrom) &&
+    a.validTo === b.validTo &&
+    a.subject === b.subject &&
+    sameJson([...(a.predicate ?? [])], [...(b.predicate ?? [])]) &&
+    sameJson(a.metadata ?? null, b.metadata ?? null) &&
+    (a.value === b.value || sameJson(parseValue(a), parseValue(b)))
+  );
+}
+
+function isLive(row: VersionRow, at: EpochMs): boolean {
+  const { validFrom, validTo } = row.record;
+  return (
+    (validFrom ?? 0) <= at &&
+    (validTo === undefined || at < validTo) &&
+    (row.end === undefined || at < row.end.validFrom)
+  );
+}
+
+function contradict(holds: readonly MemoryRecord[]): Contradiction {
+  const subjects = new Set(holds.map((record) => record.subject));
+  const aspects = [...new Set(holds.flatMap((record) => record.predicate ?? []))].sort(compareText);
+  return { subject: subjects.size === 1 ? (holds[0]?.subject ?? null) : null, aspects, holds };
+}
+
+function upsertMatch(heads: KeyHeads, asked: BeliefWrite["asked"]): readonly LineageHead[] {
+  if (heads.open.length > 1) {
+    throw new MemoryContradictionError(
+      "the key holds facts that disagree: settle them with supersede(..., { resolves })",
+      { key: asked.key, records: heads.open.map((head) => showVersion(asked, head.newest)) },
+    );
+  }
+  return heads.open;
+}
+
+function judgeAll(heads: KeyHeads, write: BeliefWrite, record: StoredRecord): readonly LineageHead[] {
+  if (heads.open.length === 0) return [];
+  const incoming = parseRow(write.asked, record);
+  const matching: LineageHead[] = [];
+  const against: MemoryRecord[] = [];
+  for (const head of heads.open) {
+    const newest = showVersion(write.asked, head.newest);
+    const verdict = write.policy.judge(incoming, newest);
+    if (verdict === "reject") against.push(newest);
+    else if (verdict === "supersede") matching.push(head);
+  }
+  if (against.length > 0) {
+    throw new MemoryContradictionError("the contradiction policy rejects the fact", {
+      key: write.asked.key,
+      records: against,
+    });
+  }
+  return matching;
+}
+
+function checkExpected(write: BeliefWrite, actualVersion: number): void {
+  const { expectedVersion } = write;
+  if (expectedVersion === undefined || expectedVersion === actualVersion) return;
+  throw new MemoryConflictError("the key has moved on: another version is the newest", {
+    key: write.asked.key,
+    expectedVersion,
+    actualVersion,
+  });
+}
+
+// Open is what a caller can have seen as holding: the newest of an open lineage, or the one live then or now.
+function lineageOf(heads: KeyHeads, write: BeliefWrite, record: StoredRecord, id: string): number {
+  const seen = heads.open.find(
+    (head) => head.newest.record.id === id || (head.held?.record.id === id && heldAt(head, record)),
+  );
+  const lineage = seen?.lineage ?? write.live?.find((one) => one.id === id)?.lineage;
+  if (lineage !== undefined && heads.open.some((head) => head.lineage === lineage)) return lineage;
+  throw new MemoryConflictError("resolves names a record that is not open", {
+    key: write.asked.key,
+    id,
+    actualVersion: heads.version,
+  });
+}
+
+function heldAt(head: LineageHead, record: StoredRecord): boolean {
+  return head.held !== null && isLive(head.held, record.validFrom ?? 0);
+}
+
+function endedBy(asked: Asked, head: LineageHead, record: StoredRecord): MemoryRecord | null {
+  if (head.held === null) return null;
+  const successor = { id: record.id, validFrom: record.validFrom ?? 0 };
+  return showVersion(asked, { ...head.held, next: successor });
+}
+
+function versionOf(head: LineageHead): number {
+  return head.newest.record.version ?? 0;
+}
+
+function sameSet(a: readonly string[] = [], b: readonly string[] = []): boolean {
+  const left = new Set(a);
+  const right = new Set(b);
+  return left.size === right.size && [...left].every((one) => right.has(one));
+}

@@ -1,0 +1,211 @@
+// What a store is made of, once its options are checked, and how one operation runs: its call, its event, its refusals.
+// The operations themselves stand beside this file, one file a kind.
+
+import { type Clock, SystemClock } from "../clock.ts";
+import { deriveCapabilities, type MemoryCapabilities, type MemoryCapability } from "../model/capabilities.ts";
+import type { MemoryDriver } from "../model/driver.ts";
+import type { DerivedIndex } from "../model/erasure.ts";
+import { CapabilityError, isMemoryError, MemorySettingsError } from "../model/errors.ts";
+import type { MemoryEvent } from "../model/event.ts";
+import type { CallOptions } from "../model/protocol.ts";
+import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
+import type { EpochMs, MemoryKind } from "../model/record.ts";
+import type { MemoryReach, MemoryScope } from "../model/scope.ts";
+import { type ContradictionPolicy, SupersedeMatching } from "../rules/beliefs.ts";
+import type { DecayPolicy } from "../rules/decay.ts";
+import { type GuardedDriver, guardDriver, OperationCall } from "../rules/guard.ts";
+import { type MemoryRedactor, PatternRedactor } from "../rules/redaction.ts";
+import { retryBudgetMs } from "../rules/retry.ts";
+import type { WriteRules } from "../rules/write.ts";
+import { type MemoryStoreSettings, type RuntimeSettings, runtimeSettings } from "../settings.ts";
+
+/** What every store takes. */
+export interface MemoryStoreOptions {
+  /** Where the time comes from; default the machine's clock. */
+  readonly clock?: Clock | undefined;
+  /** What masks secrets before anything is stored or compared; default `new PatternRedactor()`; `null`: nothing does. */
+  readonly redactor?: MemoryRedactor | null | undefined;
+  /** The largest value, in UTF-8 JSON bytes; never above what the driver takes. */
+  readonly maxValueBytes?: number | undefined;
+  /** What an incoming fact does to what is held; default `new SupersedeMatching()`. */
+  readonly contradictions?: ContradictionPolicy | undefined;
+  /** How facts lose weight with age; default not at all. */
+  readonly decay?: DecayPolicy | undefined;
+  /** Where derived artefacts are kept; each name once. */
+  readonly derivedIndices?: readonly DerivedIndex[] | undefined;
+  /** Gets one content-free event per operation. What it throws is ignored. */
+  readonly onEvent?: ((event: MemoryEvent) => void) | undefined;
+  /** Random numbers in [0, 1) for the jitter of retries; default `Math.random`. */
+  readonly entropy?: (() => number) | undefined;
+  /** Retry, deadlines and the gate; defaults as in `memoryStoreSettings`. */
+  readonly settings?: Partial<MemoryStoreSettings> | undefined;
+}
+
+const OPTION_TYPES = {
+  clock: (value: unknown) => hasMethods(value, "now", "sleep"),
+  redactor: (value: unknown) => value === null || hasMethods(value, "redact"),
+  maxValueBytes: (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0,
+  contradictions: (value: unknown) => hasMethods(value, "judge"),
+  decay: (value: unknown) => hasMethods(value, "weigh"),
+  derivedIndices: (value: unknown) => Array.isArray(value) && value.every((one) => hasMethods(one, "purge")),
+  onEvent: (value: unknown) => typeof value === "function",
+  entropy: (value: unknown) => typeof value === "function",
+  settings: (value: unknown) => typeof value === "object" && value !== null,
+};
+
+const DEFAULT_MAX_VALUE_BYTES = 16 * 1024 * 1024;
+
+/** A store's parts. */
+export class StoreContext {
+  readonly driver: GuardedDriver;
+  readonly capabilities: MemoryCapabilities;
+  readonly rules: WriteRules;
+  readonly policy: ContradictionPolicy;
+  readonly decay: DecayPolicy | undefined;
+  readonly indices: readonly DerivedIndex[];
+  readonly settings: RuntimeSettings;
+  readonly clock: Clock;
+  readonly budgetMs: number;
+  readonly #onEvent: ((event: MemoryEvent) => void) | undefined;
+
+  /** @throws {MemorySettingsError} An option is unknown or of a wrong type. */
+  constructor(driver: MemoryDriver, options: MemoryStoreOptions) {
+    checkOptions(options);
+    const largest = driver.maxValueBytes ?? DEFAULT_MAX_VALUE_BYTES;
+    const maxValueBytes = Math.min(options.maxValueBytes ?? largest, largest);
+    this.clock = options.clock ?? new SystemClock();
+    this.settings = runtimeSettings(options.settings);
+    this.budgetMs = retryBudgetMs(this.settings);
+    this.driver = guardDriver(driver, {
+      clock: this.clock,
+      entropy: options.entropy ?? Math.random,
+      settings: this.settings,
+    });
+    this.capabilities = deriveCapabilities(driver, maxValueBytes);
+    this.rules = {
+      redactor: options.redactor === undefined ? new PatternRedactor() : options.redactor,
+      maxValueBytes,
+    };
+    this.policy = options.contradictions ?? new SupersedeMatching();
+    this.decay = options.decay;
+    this.indices = options.derivedIndices ?? [];
+    this.#onEvent = options.onEvent;
+  }
+
+  /** The store's clock, in whole milliseconds. */
+  now(): EpochMs {
+    return Math.trunc(this.clock.now());
+  }
+
+  /** A section of the driver. @throws {CapabilityError} The driver does not hold it. */
+  section<Name extends MemoryKind | "erasure">(name: Name): NonNullable<MemoryDriver[Name]> {
+    const section: MemoryDriver[Name] = this.driver[name];
+    if (section === undefined) throw this.refusal([name]);
+    return section;
+  }
+
+  /** Refuses what a section does not offer. @throws {CapabilityError} */
+  need(capability: MemoryCapability, offered: true | undefined): void {
+    if (offered !== true) throw this.refusal([capability]);
+  }
+
+  /** Refuses `reach: "under"` where the section does not offer it. @throws {CapabilityError} */
+  needReach(reach: MemoryReach, offered: true | undefined): MemoryReach {
+    if (reach === "under") this.need("reach", offered);
+    return reach;
+  }
+
+  refusal(missing: readonly string[]): CapabilityError {
+    return new CapabilityError(`the store ${this.driver.name} lacks: ${missing.join(", ")}`, {
+      adapter: this.driver.name,
+      missing,
+    });
+  }
+
+  /**
+   * Runs one operation: its options are checked, its call is made, and however it ends one event tells of it. Rejects,
+   * and never throws, whatever is wrong with its input.
+   */
+  async operate<Name extends OptionsName, T>(
+    kind: MemoryKind | null,
+    operation: string,
+    name: Name,
+    options: CallOptions | undefined,
+    body: (call: OperationCall, options: Parsed<Name>) => T | Promise<T>,
+  ): Promise<T> {
+    const started = this.now();
+    let call: OperationCall | undefined;
+    try {
+      const parsed: Parsed<Name> = parseOptions(name, options);
+      const signal = options?.signal;
+      call = new OperationCall({ now: started, budgetMs: this.budgetMs, ...(signal === undefined ? {} : { signal }) });
+      signal?.throwIfAborted();
+      const answer = await body(call, parsed);
+      this.#report(kind, operation, started, call, "ok");
+      return answer;
+    } catch (error) {
+      const outcome = isMemoryError(error) ? error.code : "aborted";
+      this.#report(kind, operation, started, call, outcome);
+      throw error;
+    }
+  }
+
+  /** Hands an event to the operator; what that throws is theirs, and stops nothing. */
+  emit(event: MemoryEvent): void {
+    try {
+      this.#onEvent?.(event);
+    } catch {
+      // An observer must not change what it observes.
+    }
+  }
+
+  #report(
+    kind: MemoryKind | null,
+    operation: string,
+    started: EpochMs,
+    call: OperationCall | undefined,
+    outcome: "ok" | "aborted" | import("../model/errors.ts").MemoryErrorCode,
+  ): void {
+    if (this.#onEvent === undefined) return;
+    this.emit({
+      name: "adk.memory.operation",
+      store: this.driver.name,
+      kind,
+      operation,
+      durationMs: Math.max(0, this.now() - started),
+      attempts: call?.attempts ?? 0,
+      outcome,
+    });
+  }
+}
+
+/** What a list was asked: its scope and how far it reaches. */
+export interface Reached {
+  readonly scope: MemoryScope;
+  readonly reach: MemoryReach;
+}
+
+function checkOptions(options: MemoryStoreOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw new MemorySettingsError("a store's options are not an object", { setting: "options" });
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const check: unknown = Reflect.get(OPTION_TYPES, name);
+    if (typeof check !== "function") {
+      throw new MemorySettingsError("a store has an unknown option (its name is in `setting`)", { setting: name });
+    }
+    if (value !== undefined && check(value) !== true) {
+      throw new MemorySettingsError(`the option ${name} is not what it must be`, { setting: name });
+    }
+  }
+  const names = (options.derivedIndices ?? []).map((index) => index.name);
+  if (new Set(names).size !== names.length || names.some((name) => typeof name !== "string" || name === "")) {
+    throw new MemorySettingsError("every derived index needs a name of its own", { setting: "derivedIndices" });
+  }
+}
+
+function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return (
+    typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
+  );
+}

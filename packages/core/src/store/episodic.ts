@@ -1,0 +1,149 @@
+// The episodic operations: things that happened, at a time.
+
+import type { DriverCall, EpisodicSection, LogEntry, StoredRecord } from "../model/driver.ts";
+import { MemoryConflictError, MemoryRecordError } from "../model/errors.ts";
+import {
+  canMatch,
+  type MemoryHit,
+  type MemoryPage,
+  type MemoryQuery,
+  type Parsed,
+  parseQuery,
+} from "../model/query.ts";
+import type { MemoryRecord, MemoryRecordInput } from "../model/record.ts";
+import { type MemoryScope, memoryScope } from "../model/scope.ts";
+import { sameContent } from "../rules/beliefs.ts";
+import { type CursorBinding, readCursor, writeCursor } from "../rules/cursor.ts";
+import { type Asked, buildRecord, parseRow } from "../rules/row.ts";
+import { checkFilledWindow, type Prepared, prepareRecord } from "../rules/write.ts";
+import type { StoreContext } from "./context.ts";
+
+const DEFAULT_LIMIT = 10;
+
+export async function log(
+  store: StoreContext,
+  to: MemoryScope,
+  record: MemoryRecordInput,
+  call: DriverCall,
+): Promise<MemoryRecord> {
+  const [logged] = await logAll(store, to, [record], call);
+  if (logged === undefined) throw new MemoryRecordError("a record is missing", { path: "" });
+  return logged;
+}
+
+export async function logAll(
+  store: StoreContext,
+  to: MemoryScope,
+  records: readonly MemoryRecordInput[],
+  call: DriverCall,
+): Promise<readonly MemoryRecord[]> {
+  const scope = memoryScope(to);
+  const section = store.section("episodic");
+  if (!Array.isArray(records)) throw new MemoryRecordError("records is not an array", { path: "records" });
+  const prepared = records.map((record) => prepareRecord("episodic", scope, record, store.rules, call.now));
+  const entries = prepared.map(({ stored }): LogEntry => {
+    const record = checkFilledWindow({ ...stored, validFrom: stored.validFrom ?? call.now });
+    return { record, anyFrom: stored.validFrom === undefined };
+  });
+  await logEntries(section, distinct(entries), call);
+  return entries.map(({ record }, index) => episode(scope, record, prepared[index]));
+}
+
+/**
+ * Logs entries of distinct ids, and judges as JSON what a driver found to differ as text.
+ *
+ * @throws {MemoryConflictError} An id is taken by other content; nothing was stored.
+ */
+export async function logEntries(
+  section: EpisodicSection,
+  entries: readonly LogEntry[],
+  call: DriverCall,
+): Promise<void> {
+  if (entries.length === 0) return;
+  let rest = entries;
+  for (;;) {
+    const differing = await section.log(rest, call);
+    if (differing.length === 0) return;
+    const harmless = new Set(
+      differing.map((held) => {
+        const entry = rest.find(({ record }) => record.id === held.id);
+        if (entry === undefined || !sameContent(held, entry.record, entry.anyFrom))
+          throw conflict(entry?.record ?? held);
+        return entry;
+      }),
+    );
+    rest = rest.filter((entry) => !harmless.has(entry));
+    if (rest.length === 0) return;
+  }
+}
+
+export async function episodes(
+  store: StoreContext,
+  of: MemoryScope,
+  query: MemoryQuery | undefined,
+  call: DriverCall,
+): Promise<readonly MemoryHit[]> {
+  const { hits } = await pageOf(store, of, parseQuery("episodic", query), undefined, call);
+  return hits;
+}
+
+export async function page(
+  store: StoreContext,
+  of: MemoryScope,
+  query: MemoryQuery | undefined,
+  { cursor }: Parsed<"page">,
+  call: DriverCall,
+): Promise<MemoryPage> {
+  return await pageOf(store, of, parseQuery("episodic", query), cursor ?? undefined, call);
+}
+
+async function pageOf(
+  store: StoreContext,
+  of: MemoryScope,
+  query: Parsed<"episodic">,
+  cursor: string | undefined,
+  call: DriverCall,
+): Promise<MemoryPage> {
+  const scope = memoryScope(of);
+  const section = store.section("episodic");
+  const { key, since, until, asOf, filter, limit = DEFAULT_LIMIT } = query;
+  const reach = store.needReach(query.reach ?? "exact", section.under);
+  if (filter !== undefined) store.need("filter", section.filter);
+  const conditions = filter === undefined ? null : Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1));
+  const binding: CursorBinding = {
+    store: store.driver.name,
+    operation: "page",
+    scope,
+    query: [reach, key ?? null, since ?? null, until ?? null, asOf ?? null, conditions],
+  };
+  const place = cursor === undefined ? undefined : readCursor(binding, reach, cursor, ["number", "string"]);
+  if (!canMatch(filter)) return { hits: [], cursor: null };
+  const after = place && { scope: place.scope, validFrom: Number(place.parts[0]), id: String(place.parts[1]) };
+  const rows = await section.page({ scope, reach, key, since, until, asOf, filter, after, limit }, call);
+  const asked: Asked = { kind: "episodic", scope, reach, key };
+  const hits = rows.map((row): MemoryHit => ({ record: parseRow(asked, row), score: 1 }));
+  const last = hits.length < limit ? undefined : hits.at(-1)?.record;
+  return { hits, cursor: last ? writeCursor(binding, last.scope, [last.validFrom ?? 0, last.id]) : null };
+}
+
+function episode(scope: MemoryScope, record: StoredRecord, prepared: Prepared | undefined): MemoryRecord {
+  return buildRecord("episodic", scope, record, prepared?.value ?? null);
+}
+
+// The same episode twice in one call is one; the same id with other content is a conflict before anything is stored.
+function distinct(entries: readonly LogEntry[]): readonly LogEntry[] {
+  const byId = new Map<string, LogEntry>();
+  for (const entry of entries) {
+    const earlier = byId.get(entry.record.id);
+    if (earlier === undefined) byId.set(entry.record.id, entry);
+    else if (!sameContent(earlier.record, entry.record, entry.anyFrom)) throw conflict(entry.record);
+  }
+  return byId.size === entries.length ? entries : [...byId.values()];
+}
+
+function conflict(record: StoredRecord): MemoryConflictError {
+  return new MemoryConflictError("the scope holds another episode with this id; nothing was stored", {
+    key: record.key,
+    id: record.id,
+  });
+}

@@ -1,0 +1,276 @@
+// The profile operations: durable facts, in lineages of versions that nobody overwrites.
+
+import type { Belief, BeliefPage, Supersession } from "../model/belief.ts";
+import type { DriverCall, KeyHeads, ProfileSection, StoredRecord, VersionRow } from "../model/driver.ts";
+import { MemoryConflictError, MemoryContradictionError, MemoryUnavailableError } from "../model/errors.ts";
+import { uuidV7 } from "../model/id.ts";
+import { type Parsed, parseKey } from "../model/query.ts";
+import type { EpochMs, MemoryRecord, MemoryRecordInput } from "../model/record.ts";
+import { type MemoryReach, type MemoryScope, memoryScope } from "../model/scope.ts";
+import {
+  type BeliefWrite,
+  believe,
+  type Decision,
+  decide,
+  findRepeat,
+  noBelief,
+  renamed,
+  showVersion,
+} from "../rules/beliefs.ts";
+import type { OperationCall } from "../rules/guard.ts";
+import type { Asked } from "../rules/row.ts";
+import { prepareRecord } from "../rules/write.ts";
+import type { StoreContext } from "./context.ts";
+import { keyPage } from "./pages.ts";
+
+/** How many versions `history` and `eachVersion` fetch in one round trip. */
+export const HISTORY_CHUNK = 1_000;
+
+type ProfileAsked = Asked & { readonly key: string };
+type Write = Pick<BeliefWrite, "mode" | "expectedVersion" | "resolves">;
+
+export async function upsert(
+  store: StoreContext,
+  to: MemoryScope,
+  record: MemoryRecordInput,
+  call: OperationCall,
+): Promise<MemoryRecord> {
+  const written = await settle(store, to, record, call, { mode: "upsert", expectedVersion: undefined, resolves: [] });
+  return written.record;
+}
+
+export async function supersede(
+  store: StoreContext,
+  to: MemoryScope,
+  record: MemoryRecordInput,
+  { expectedVersion, resolves = [] }: Parsed<"supersede">,
+  call: OperationCall,
+): Promise<Supersession> {
+  store.need("supersession", store.section("profile").supersession);
+  return await settle(store, to, record, call, { mode: "supersede", expectedVersion, resolves });
+}
+
+export async function belief(
+  store: StoreContext,
+  of: MemoryScope,
+  named: string,
+  { asOf, knownAt }: Parsed<"profile">,
+  call: DriverCall,
+): Promise<Belief> {
+  const asked: ProfileAsked = { kind: "profile", scope: memoryScope(of), reach: "exact", key: parseKey(named) };
+  const section = timed(store, asOf, knownAt);
+  const state = await section.versions({ scope: asked.scope, key: asked.key, asOf, knownAt }, call);
+  return state === null ? noBelief(asked) : believe(asked, state, asOf, call.now, store.decay);
+}
+
+export async function profile(
+  store: StoreContext,
+  of: MemoryScope,
+  named: string,
+  options: Parsed<"profile">,
+  call: DriverCall,
+): Promise<MemoryRecord | null> {
+  const { record, contradiction, key } = await belief(store, of, named, options, call);
+  if (contradiction === null) return record;
+  throw new MemoryContradictionError(
+    "the key holds facts that disagree: read belief(), and settle them with supersede(..., { resolves })",
+    { key, records: contradiction.holds },
+  );
+}
+
+export async function beliefs(
+  store: StoreContext,
+  of: MemoryScope,
+  options: Parsed<"beliefs">,
+  call: DriverCall,
+): Promise<BeliefPage> {
+  const { asOf, knownAt, keyPrefix, reach, limit, cursor } = options;
+  const section = timed(store, asOf, knownAt);
+  const instants = [asOf ?? null, knownAt ?? null];
+  const page = keyPage(store, of, "beliefs", { keyPrefix, reach, limit, cursor }, section.under, instants);
+  const states = await section.beliefs({ ...page.request, asOf, knownAt }, call);
+  const asked: Asked = { kind: "profile", scope: page.request.scope, reach: page.request.reach };
+  const found = states.map((state) => believe(asked, state, asOf, call.now, store.decay));
+  return { beliefs: found, cursor: page.cursorAfter(found) };
+}
+
+export async function history(
+  store: StoreContext,
+  of: MemoryScope,
+  named: string | undefined,
+  { reach: wanted = "exact" }: Parsed<"history">,
+  call: DriverCall,
+): Promise<readonly MemoryRecord[]> {
+  const scope = memoryScope(of);
+  const key = named === undefined ? undefined : parseKey(named);
+  const section = store.section("profile");
+  const reach = store.needReach(wanted, section.under);
+  const records: MemoryRecord[] = [];
+  for await (const row of eachVersionRow(section, { scope, reach, key }, call)) {
+    records.push(showVersion({ kind: "profile", scope, reach, key }, row));
+  }
+  return records;
+}
+
+/** Every version row of a scope, a chunk a round trip. */
+export async function* eachVersionRow(
+  section: ProfileSection,
+  of: { readonly scope: MemoryScope; readonly reach: MemoryReach; readonly key: string | undefined },
+  call: DriverCall,
+): AsyncGenerator<VersionRow> {
+  let after: { readonly scope: MemoryScope; readonly key: string; readonly version: number } | undefined;
+  for (;;) {
+    const rows = await section.history({ ...of, after, limit: HISTORY_CHUNK }, call);
+    yield* rows;
+    const last = rows.at(-1)?.record;
+    if (last === undefined || rows.length < HISTORY_CHUNK) return;
+    after = { scope: last.scope, key: last.key, version: last.version ?? 0 };
+  }
+}
+
+function timed(store: StoreContext, asOf: EpochMs | undefined, knownAt: EpochMs | undefined): ProfileSection {
+  const section = store.section("profile");
+  if (asOf !== undefined) store.need("asOf", section.asOf);
+  if (knownAt !== undefined) store.need("knownAt", section.knownAt);
+  return section;
+}
+
+// Reads the heads, decides, commits; a lost race is planned again on what is there now, until the call's deadline.
+async function settle(
+  store: StoreContext,
+  to: MemoryScope,
+  input: MemoryRecordInput,
+  call: OperationCall,
+  write: Write,
+): Promise<Supersession> {
+  const scope = memoryScope(to);
+  const section = store.section("profile");
+  const { stored } = prepareRecord("profile", scope, input, store.rules, call.now);
+  const asked: ProfileAsked = { kind: "profile", scope, reach: "exact", key: stored.key };
+  const token = uuidV7(call.now);
+  const deadline = call.now + call.budgetMs;
+  for (;;) {
+    const heads = await section.heads(headsOf(stored, stored.id, stored.validFrom), call);
+    const repeat = findRepeat(heads, stored);
+    if (repeat !== undefined) return await answerRepeat(store, section, asked, stored, repeat, write, call);
+    const id = await freeId(section, stored, heads, call);
+    if (id !== undefined) {
+      const live = await liveIds(section, asked, heads, write.resolves, call);
+      const terms = { ...write, asked, incoming: stored, id, policy: store.policy, token, now: call.now, live };
+      const decision = decide(heads, terms);
+      if (await section.commit(decision.plan, call)) return await answer(store, section, asked, decision, call);
+    }
+    if (store.now() >= deadline) {
+      throw new MemoryUnavailableError("the write lost every race for its key until its deadline", {
+        store: store.driver.name,
+        attempts: call.attempts,
+        outcome: "not-applied",
+      });
+    }
+  }
+}
+
+function headsOf(stored: StoredRecord, id: string, at: EpochMs | undefined, before?: number) {
+  return { scope: stored.scope, key: stored.key, id, at, before };
+}
+
+// The caller's id, unless other content of the key has it; then that id and the new version's number.
+async function freeId(
+  section: ProfileSection,
+  stored: StoredRecord,
+  heads: KeyHeads,
+  call: DriverCall,
+): Promise<string | undefined> {
+  let id = stored.id;
+  let holder = heads.idKey;
+  while (holder !== undefined) {
+    if (holder !== stored.key) {
+      throw new MemoryConflictError("another key of the scope holds a record with this id", {
+        key: stored.key,
+        id,
+        actualVersion: heads.version,
+      });
+    }
+    id = renamed(id, heads.version + 1);
+    const again = await section.heads(headsOf(stored, id, stored.validFrom), call);
+    if (again.version !== heads.version) return undefined;
+    holder = again.idKey;
+  }
+  return id;
+}
+
+// What is live now may be neither the newest of its lineage nor what holds at a back-dated `validFrom`.
+async function liveIds(
+  section: ProfileSection,
+  asked: ProfileAsked,
+  heads: KeyHeads,
+  resolves: readonly string[],
+  call: DriverCall,
+): Promise<BeliefWrite["live"]> {
+  const shown = heads.open.flatMap(({ newest, held }) => [newest.record.id, held?.record.id]);
+  if (resolves.every((id) => shown.includes(id))) return [];
+  const state = await section.versions(
+    { scope: asked.scope, key: asked.key, asOf: undefined, knownAt: undefined },
+    call,
+  );
+  return (state?.versions ?? []).map((row) => ({ id: row.record.id, lineage: row.lineage }));
+}
+
+async function answer(
+  store: StoreContext,
+  section: ProfileSection,
+  asked: ProfileAsked,
+  decision: Decision,
+  call: DriverCall,
+): Promise<Supersession> {
+  const { plan, resolution, superseded, lineages } = decision;
+  const row: VersionRow = {
+    record: plan.record,
+    lineage: plan.lineage,
+    settles: plan.settles,
+    next: undefined,
+    end: undefined,
+  };
+  const contradiction = lineages === 1 ? null : await contradictionNow(store, section, asked, call);
+  return { record: showVersion(asked, row), superseded, resolution, contradiction };
+}
+
+// A repeat answers as the first did: the same decision, on the key as it was before that version.
+async function answerRepeat(
+  store: StoreContext,
+  section: ProfileSection,
+  asked: ProfileAsked,
+  incoming: StoredRecord,
+  repeat: VersionRow,
+  write: Write,
+  call: DriverCall,
+): Promise<Supersession> {
+  const { record } = repeat;
+  const before = await section.heads(headsOf(record, record.id, record.validFrom, record.version), call);
+  const { resolution, superseded, lineages } = decide(before, {
+    ...write,
+    asked,
+    incoming: { ...incoming, validFrom: record.validFrom },
+    id: record.id,
+    policy: store.policy,
+    expectedVersion: undefined,
+    token: "",
+    now: record.recordedAt,
+    settled: repeat.settles,
+  });
+  const contradiction = lineages === 1 ? null : await contradictionNow(store, section, asked, call);
+  return { record: showVersion(asked, repeat), superseded, resolution, contradiction };
+}
+
+async function contradictionNow(
+  store: StoreContext,
+  section: ProfileSection,
+  asked: ProfileAsked,
+  call: DriverCall,
+): Promise<Belief["contradiction"]> {
+  const state = await section.versions(
+    { scope: asked.scope, key: asked.key, asOf: undefined, knownAt: undefined },
+    call,
+  );
+  return state === null ? null : believe(asked, state, undefined, store.now(), store.decay).contradiction;
+}
