@@ -1,7 +1,8 @@
 // The `api` script of a package: one report a door, from the built declarations. Without arguments it writes
-// etc/<door>.api.md; with --check it compares and fails on a difference. The reports are reviewed like code.
+// etc/<door>.api.md; with --check it compares and fails on a difference. The reports are reviewed like code. A type
+// that a door shows has to be exported by one of the package's doors, or nobody could name it.
 
-import { globSync, rmSync } from "node:fs";
+import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { doorsOf } from "./doors.ts";
 import { reportDoor } from "./report.ts";
@@ -10,12 +11,14 @@ const folder = process.cwd();
 const isCheck = process.argv.includes("--check");
 
 let isSame = true;
+const shown = new Map<string, string>();
 const doors = doorsOf(folder);
 for (const door of doors) {
   const outcome = reportDoor(folder, door, isCheck);
   const path = join("etc", `${door.name}.api.md`);
   if (outcome.problems.length > 0) isSame = false;
   for (const problem of outcome.problems) console.error(`${path}: ${problem}`);
+  for (const symbol of outcome.unexported) shown.set(symbol, path);
   if (isCheck && outcome.isChanged) {
     isSame = false;
     console.error(`${path}: the public API differs from its report; \`npm run api\` writes it anew`);
@@ -33,5 +36,18 @@ for (const path of globSync("etc/*.api.md")) {
     rmSync(path);
     console.log(`${path}: removed, there is no such door`);
   }
+}
+
+const exported = new Set(
+  globSync("etc/*.api.md").flatMap((path) =>
+    [...readFileSync(path, "utf8").matchAll(/^export .*?\b(?:class|const|function|interface|type) (\w+)/gm)].map(
+      (match) => match[1] ?? "",
+    ),
+  ),
+);
+for (const [symbol, path] of shown) {
+  if (exported.has(symbol)) continue;
+  isSame = false;
+  console.error(`${path}: it shows ${symbol}, which no door exports`);
 }
 process.exitCode = isSame ? 0 : 1;

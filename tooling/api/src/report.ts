@@ -6,19 +6,24 @@ import { join } from "node:path";
 import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from "@microsoft/api-extractor";
 import type { Door } from "./doors.ts";
 
-/** What one run found: whether the report changed, and what the declarations did wrong. */
+/**
+ * What one run found: whether the report changed, which types the door shows without exporting them, and what the
+ * declarations did wrong.
+ */
 export interface ReportOutcome {
   readonly isChanged: boolean;
+  readonly unexported: readonly string[];
   readonly problems: readonly string[];
 }
 
 /** Writes the report of `door`, or only compares it when `isCheck`. */
 export function reportDoor(folder: string, door: Door, isCheck: boolean): ReportOutcome {
   const entry = join(folder, door.types);
-  if (!existsSync(entry)) return { isChanged: false, problems: [`${door.types} is not built`] };
+  if (!existsSync(entry)) return { isChanged: false, unexported: [], problems: [`${door.types} is not built`] };
   for (const name of ["etc", join("reports", "api")]) mkdirSync(join(folder, name), { recursive: true });
 
   const problems: string[] = [];
+  const unexported: string[] = [];
   const result = Extractor.invoke(
     ExtractorConfig.prepare({
       configObject: settingsOf(folder, door),
@@ -29,13 +34,15 @@ export function reportDoor(folder: string, door: Door, isCheck: boolean): Report
       localBuild: !isCheck,
       messageCallback: (message) => {
         message.handled = true;
+        const symbol = /The symbol "([^"]+)"/.exec(message.text)?.[1];
+        if (message.messageId === "ae-forgotten-export" && symbol !== undefined) unexported.push(symbol);
         if (message.logLevel === ExtractorLogLevel.Error || message.messageId.startsWith("TS")) {
           problems.push(message.formatMessageWithLocation(folder));
         }
       },
     },
   );
-  return { isChanged: result.apiReportChanged, problems };
+  return { isChanged: result.apiReportChanged, unexported, problems };
 }
 
 function settingsOf(folder: string, door: Door): IConfigFile {
@@ -63,7 +70,6 @@ function settingsOf(folder: string, door: Door): IConfigFile {
       reportFileName: `${door.name}.api.md`,
       reportFolder: join(folder, "etc"),
       reportTempFolder: join(folder, "reports", "api"),
-      includeForgottenExports: true,
     },
     docModel: { enabled: false },
     dtsRollup: { enabled: false },
@@ -71,8 +77,7 @@ function settingsOf(folder: string, door: Door): IConfigFile {
     newlineKind: "lf",
     messages: {
       compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
-      // A type that only another door exports is no mistake; includeForgottenExports shows its shape here too.
-      extractorMessageReporting: silent,
+      extractorMessageReporting: { ...silent, "ae-forgotten-export": { logLevel: ExtractorLogLevel.Warning } },
       tsdocMessageReporting: silent,
     },
   };

@@ -30,9 +30,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function build(size: string): void {
+function build(size: string, index = `export type { Part } from "./part.ts";\n`): void {
   writeFileSync(join(folder, "src", "part.ts"), `/** A part. */\nexport interface Part { readonly size: ${size} }\n`);
-  writeFileSync(join(folder, "src", "index.ts"), `export type { Part } from "./part.ts";\n`);
+  writeFileSync(join(folder, "src", "index.ts"), index);
   const flags = ["--ignoreConfig", "--declaration", "--rewriteRelativeImportExtensions", "--isolatedDeclarations"];
   const places = ["--module", "nodenext", "--rootDir", "src", "--outDir", "dist", "src/index.ts"];
   execFileSync(process.execPath, [tsc, ...flags, ...places, "--types", ""], { cwd: folder });
@@ -46,7 +46,7 @@ test("a report shows what a door exports, and comparing it again finds no change
   build("number");
   expect(reportDoor(folder, door, false).problems).toEqual([]);
   expect(readFileSync(join(folder, "etc", "index.api.md"), "utf8")).toContain("readonly size: number;");
-  expect(reportDoor(folder, door, true)).toEqual({ isChanged: false, problems: [] });
+  expect(reportDoor(folder, door, true)).toEqual({ isChanged: false, unexported: [], problems: [] });
 });
 
 test("a member whose type changed is a difference, and comparing leaves the report as it was", () => {
@@ -55,6 +55,11 @@ test("a member whose type changed is a difference, and comparing leaves the repo
   build("string");
   expect(reportDoor(folder, door, true).isChanged).toBe(true);
   expect(readFileSync(join(folder, "etc", "index.api.md"), "utf8")).toContain("readonly size: number;");
+});
+
+test("a type that a door shows and does not export is named", () => {
+  build("number", `import type { Part } from "./part.ts";\nexport interface Whole { readonly part: Part }\n`);
+  expect(reportDoor(folder, door, false).unexported).toEqual(["Part"]);
 });
 
 test("a door that is not built is a problem and not an empty report", () => {
