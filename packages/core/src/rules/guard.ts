@@ -1,0 +1,202 @@
+// A driver made safe to call: the same sections, each method behind the gate, the deadlines and the retries, and all of
+// it closable. Adapters need know nothing of this; the store above knows only that every promise settles.
+
+import type { Clock } from "../clock.ts";
+import type { DriverCall, MemoryDriver } from "../model/driver.ts";
+import { isMemoryError, MemoryUnavailableError } from "../model/errors.ts";
+import type { EpochMs } from "../model/record.ts";
+import { type Effect, Operation, type Surroundings } from "./attempts.ts";
+import { DeadlineError, withDeadline } from "./deadline.ts";
+import { type Gate, gateOf } from "./gate.ts";
+import { LazySignal } from "./lazy-signal.ts";
+import type { RetrySettings } from "./retry.ts";
+import { isRead, type Run, type Wrap, wrapMethods } from "./sections.ts";
+import { createWatch, type Watch } from "./watch.ts";
+
+/** The settings that a guard goes by. */
+export interface GuardSettings extends RetrySettings {
+  readonly maxQueued: number;
+}
+
+/** What a guard needs beside the driver. */
+export interface GuardOptions {
+  readonly clock: Clock;
+  /** Jitter: 0..1, as `Math.random`. */
+  readonly entropy: () => number;
+  readonly settings: GuardSettings;
+}
+
+/** A driver whose every call settles within its budget. */
+export interface GuardedDriver extends MemoryDriver {
+  readonly guarded: true;
+  /**
+   * Refuses new calls, waits up to `deadlineMs` (default `attemptTimeoutMs`) for those in flight, then closes the driver,
+   * waiting `attemptTimeoutMs` at most. Every call of it gives the same promise.
+   *
+   * @throws {MemoryUnavailableError} As a rejection: the driver could not be closed, or not in time.
+   */
+  close(deadlineMs?: number): Promise<void>;
+}
+
+/** What accompanies one store operation down into its drivers; the guard makes a call of its own per attempt out of it. */
+export class OperationCall implements DriverCall {
+  readonly now: EpochMs;
+  readonly budgetMs: number;
+  /** The caller's own signal, if one was given. */
+  readonly callerSignal: AbortSignal | undefined;
+  /** How many attempts were made on its behalf so far, over all drivers it went to. */
+  attempts = 0;
+  readonly #own: LazySignal = new LazySignal();
+  #signal: AbortSignal | undefined = undefined;
+
+  constructor(details: {
+    readonly now: EpochMs;
+    readonly budgetMs: number;
+    readonly signal?: AbortSignal | undefined;
+  }) {
+    this.now = details.now;
+    this.budgetMs = details.budgetMs;
+    this.callerSignal = details.signal;
+  }
+
+  /** Aborts with the caller's signal, or when the operation is given up. */
+  get signal(): AbortSignal {
+    this.#signal ??=
+      this.callerSignal === undefined ? this.#own.signal : AbortSignal.any([this.callerSignal, this.#own.signal]);
+    return this.#signal;
+  }
+
+  /** Gives the operation up: its deadline has passed. */
+  abandon(reason: unknown): void {
+    this.#own.abort(reason);
+  }
+}
+
+/**
+ * Puts the guard around a driver: the same name, flags and optional members. A driver that says it is `guarded` already
+ * gets only the handling of `close`; its members bound their own calls and their own closing.
+ *
+ * A method of the result rejects with the driver's own `MemoryError`s as they are, and otherwise:
+ * with the caller's reason, at once, when its signal aborts (also while queueing or backing off);
+ * with `PoolExhaustedError` when the gate or the server has no room, before anything was done;
+ * with `MemoryUnavailableError` when it is closed, failed for good, or failed as often as it may.
+ */
+export function guardDriver(driver: MemoryDriver, options: GuardOptions): GuardedDriver {
+  const guard = new Guard(driver, options);
+  const wrap: Wrap = driver.guarded ? (_name, run) => guard.pass(run) : (name, run) => guard.around(name, run);
+  const { client, concurrency, maxValueBytes } = driver;
+  return {
+    name: driver.name,
+    guarded: true,
+    ...(client === undefined ? {} : { client }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(maxValueBytes === undefined ? {} : { maxValueBytes }),
+    ...wrapMethods(driver, wrap),
+    isTransient: (error) => driver.isTransient(error),
+    isExhausted: (error) => driver.isExhausted(error),
+    ...(driver.hadNoEffect === undefined ? {} : { hadNoEffect: (error) => driver.hadNoEffect?.(error) ?? false }),
+    ...(driver.toMemoryError === undefined ? {} : { toMemoryError: (error) => driver.toMemoryError?.(error) }),
+    close: (deadlineMs) => guard.close(deadlineMs),
+  };
+}
+
+class Guard implements Surroundings {
+  readonly driver: MemoryDriver;
+  readonly clock: Clock;
+  readonly entropy: () => number;
+  readonly settings: GuardSettings;
+  readonly gate: Gate;
+  readonly pending: Watch;
+  readonly stray: Watch;
+  isTerminated = false;
+  #inFlight = 0;
+  #closing: Promise<void> | undefined = undefined;
+  #drained: (() => void) | undefined = undefined;
+
+  constructor(driver: MemoryDriver, { clock, entropy, settings }: GuardOptions) {
+    this.driver = driver;
+    this.clock = clock;
+    this.entropy = entropy;
+    this.settings = settings;
+    this.gate = gateOf(driver.client ?? driver, {
+      store: driver.name,
+      clock,
+      limit: driver.concurrency ?? Number.POSITIVE_INFINITY,
+      maxQueued: settings.maxQueued,
+      queueTimeoutMs: settings.queueTimeoutMs,
+    });
+    this.pending = createWatch(clock, settings.attemptTimeoutMs, { keepsAlive: true });
+    this.stray = createWatch(clock, settings.attemptTimeoutMs, { keepsAlive: false });
+  }
+
+  around<Q, R>(name: string, run: Run<Q, R>): Run<Q, R> {
+    const effect: Effect<Q, R> = { isRead: isRead(name), run };
+    return (request, call) => {
+      if (this.#closing !== undefined) return Promise.reject(this.#closed());
+      // Reading `signal` of a call of another make would make one; of ours the caller's own is known.
+      const own = call instanceof OperationCall ? call : undefined;
+      const signal = own === undefined ? call.signal : own.callerSignal;
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      this.#inFlight += 1;
+      return new Promise((resolve, reject) => {
+        new Operation(this, effect, request, call, own, signal, resolve, reject).begin();
+      });
+    };
+  }
+
+  pass<Q, R>(run: Run<Q, R>): Run<Q, R> {
+    return (request, call) => {
+      if (this.#closing !== undefined) return Promise.reject(this.#closed());
+      try {
+        return run(request, call);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    };
+  }
+
+  settled(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#drained?.();
+  }
+
+  close(deadlineMs: number = this.settings.attemptTimeoutMs): Promise<void> {
+    this.#closing ??= this.#close(deadlineMs);
+    return this.#closing;
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
+    await this.#drain(deadlineMs);
+    this.isTerminated = true;
+    const { clock, driver } = this;
+    try {
+      // Members of a composition wait for their own calls first, each under its own deadline.
+      if (driver.guarded) await driver.close();
+      else await withDeadline(() => driver.close(), { clock, ms: this.settings.attemptTimeoutMs });
+    } catch (error) {
+      if (isMemoryError(error)) throw error;
+      throw new MemoryUnavailableError(
+        `${driver.name}: the connection could not be closed in order`,
+        { store: driver.name, attempts: 1, outcome: "unknown" },
+        error,
+      );
+    }
+  }
+
+  async #drain(ms: number): Promise<void> {
+    if (this.#inFlight === 0) return;
+    const drained = new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
+    try {
+      await withDeadline(() => drained, { clock: this.clock, ms });
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+    }
+  }
+
+  #closed(): MemoryUnavailableError {
+    const store = this.driver.name;
+    return new MemoryUnavailableError(`${store}: the store is closed`, { store, attempts: 0, outcome: "not-applied" });
+  }
+}
