@@ -3,7 +3,7 @@
 // arrive in any order. Nothing here reads or writes; what happens is a plan that a driver carries out.
 
 import type { Belief, Contradiction } from "../model/belief.ts";
-import type { KeyHeads, KeyVersions, LineageHead, StoredRecord, VersionRow, WritePlan } from "../model/driver.ts";
+import type { KeyHeads, KeyVersions, LineageHead, StoredRecord, Successor, VersionRow, WritePlan } from "../model/driver.ts";
 import { MemoryConflictError, MemoryContradictionError } from "../model/errors.ts";
 import { compareText, sameJson } from "../model/json.ts";
 import type { EpochMs, MemoryRecord } from "../model/record.ts";
@@ -89,31 +89,41 @@ export interface BeliefWrite {
   readonly token: string;
   readonly now: EpochMs;
   /** Ids that are live now beside those that the heads show, each with its lineage. */
-  readonly live?: readonly { readonly id: string; readonly lineage: number }[] | undefined;
-  /** The lineages that the write settles, where they are known already (a repeat); otherwise `resolves` names them. */
-  readonly settled?: readonly number[] | undefined;
+  readonly live: readonly { readonly id: string; readonly lineage: number }[];
 }
 
-/** What was decided: a plan to carry out, and what the caller hears once it has been. */
-export interface Decision {
-  readonly plan: WritePlan;
+/** What the caller hears of a write. */
+export interface WriteAnswer {
   readonly resolution: "supersede" | "branch" | "started";
   readonly superseded: MemoryRecord | null;
   /** How many lineages the key has once it is carried out. */
   readonly lineages: number;
 }
 
+/** What was decided: a plan to carry out, and what the caller hears once it has been. */
+export interface Decision extends WriteAnswer {
+  readonly plan: WritePlan;
+  /** What follows the record in its lineage; `"unknown"` where it comes before everything that the heads show. */
+  readonly next: Successor | "unknown" | undefined;
+}
+
 /** The open lineage whose newest version already is this write, if there is one. */
 export function findRepeat(heads: KeyHeads, incoming: StoredRecord): VersionRow | undefined {
   return heads.open.find(({ newest: { record } }) => {
-    const same = record.id === incoming.id || record.id === renamed(incoming.id, record.version ?? 0);
-    return same && sameContent(record, incoming, incoming.validFrom === undefined);
+    return isRenamed(record, incoming.id) && sameContent(record, incoming, incoming.validFrom === undefined);
   })?.newest;
 }
 
 /** The id of a version whose own id belongs to other content of the key. */
 export function renamed(id: string, version: number): string {
   return `${id}@${version}`;
+}
+
+/** What the write that became `repeat` answered, told on the key as it was before it. */
+export function retell(asked: Asked, before: KeyHeads, repeat: VersionRow): WriteAnswer {
+  const continued = before.open.find((head) => head.lineage === repeat.lineage);
+  const ended = before.open.filter((head) => repeat.settles.includes(head.lineage));
+  return tell(asked, before, repeat.record, continued, ended);
 }
 
 /**
@@ -135,7 +145,7 @@ export function decide(heads: KeyHeads, write: BeliefWrite): Decision {
   const matching = write.mode === "upsert" ? upsertMatch(heads, asked) : judgeAll(heads, write, record);
   const continued = matching[0];
   checkExpected(write, continued === undefined ? heads.version : versionOf(continued));
-  const named = write.settled ?? write.resolves.map((id) => lineageOf(heads, write, record, id));
+  const named = write.resolves.map((id) => lineageOf(heads, write, record, id));
   const ended = heads.open.filter(
     (head) => head !== continued && (matching.includes(head) || named.includes(head.lineage)),
   );
@@ -150,13 +160,7 @@ export function decide(heads: KeyHeads, write: BeliefWrite): Decision {
     settles: ended.map((head) => head.lineage),
     token: write.token,
   };
-  const held = (continued === undefined ? ended : [continued, ...ended]).find((head) => heldAt(head, record));
-  return {
-    plan,
-    resolution: continued !== undefined ? "supersede" : heads.version === 0 ? "started" : "branch",
-    superseded: held === undefined ? null : endedBy(asked, held, record),
-    lineages: Math.max(lineage, heads.lineages),
-  };
+  return { ...tell(asked, heads, record, continued, ended), plan, next: nextOf(continued) };
 }
 
 /** Whether two records are the same write: as JSON, without what the store sets. */
@@ -168,10 +172,39 @@ export function sameContent(a: StoredRecord, b: StoredRecord, anyFrom: boolean):
     (anyFrom || a.validFrom === b.validFrom) &&
     a.validTo === b.validTo &&
     a.subject === b.subject &&
-    sameJson([...(a.predicate ?? [])], [...(b.predicate ?? [])]) &&
+    sameJson(a.predicate ?? null, b.predicate ?? null) &&
     sameJson(a.metadata ?? null, b.metadata ?? null) &&
     (a.value === b.value || sameJson(parseValue(a), parseValue(b)))
   );
+}
+
+function tell(
+  asked: Asked,
+  heads: KeyHeads,
+  record: StoredRecord,
+  continued: LineageHead | undefined,
+  ended: readonly LineageHead[],
+): WriteAnswer {
+  const held = (continued === undefined ? ended : [continued, ...ended]).find((head) => heldAt(head, record));
+  return {
+    resolution: continued !== undefined ? "supersede" : heads.version === 0 ? "started" : "branch",
+    superseded: held === undefined ? null : endedBy(asked, held, record),
+    lineages: heads.lineages + (continued === undefined ? 1 : 0),
+  };
+}
+
+// A record comes right after what holds at its `validFrom`, so that its successor is that version's.
+function nextOf(continued: LineageHead | undefined): Decision["next"] {
+  if (continued === undefined) return undefined;
+  return continued.held === null ? "unknown" : continued.held.next;
+}
+
+// A taken id is renamed until it is free, each time by the same suffix.
+function isRenamed(record: StoredRecord, id: string): boolean {
+  const suffix = renamed("", record.version ?? 0);
+  let own = record.id;
+  while (own !== id && own.length > id.length && own.endsWith(suffix)) own = own.slice(0, -suffix.length);
+  return own === id;
 }
 
 function isLive(row: VersionRow, at: EpochMs): boolean {

@@ -1,7 +1,15 @@
 // The profile operations: durable facts, in lineages of versions that nobody overwrites.
 
 import type { Belief, BeliefPage, Supersession } from "../model/belief.ts";
-import type { DriverCall, KeyHeads, ProfileSection, StoredRecord, VersionRow } from "../model/driver.ts";
+import type {
+  DriverCall,
+  KeyHeads,
+  ProfileSection,
+  StoredRecord,
+  Successor,
+  VersionRow,
+  WritePlan,
+} from "../model/driver.ts";
 import { MemoryConflictError, MemoryContradictionError, MemoryUnavailableError } from "../model/errors.ts";
 import { uuidV7 } from "../model/id.ts";
 import { type Parsed, parseKey } from "../model/query.ts";
@@ -15,6 +23,7 @@ import {
   findRepeat,
   noBelief,
   renamed,
+  retell,
   showVersion,
 } from "../rules/beliefs.ts";
 import type { OperationCall } from "../rules/guard.ts";
@@ -152,7 +161,7 @@ async function settle(
   for (;;) {
     const heads = await section.heads(headsOf(stored, stored.id, stored.validFrom), call);
     const repeat = findRepeat(heads, stored);
-    if (repeat !== undefined) return await answerRepeat(store, section, asked, stored, repeat, write, call);
+    if (repeat !== undefined) return await answerRepeat(store, section, asked, repeat, call);
     const id = await freeId(section, stored, heads, call);
     if (id !== undefined) {
       const live = await liveIds(section, asked, heads, write.resolves, call);
@@ -224,40 +233,36 @@ async function answer(
   call: DriverCall,
 ): Promise<Supersession> {
   const { plan, resolution, superseded, lineages } = decision;
-  const row: VersionRow = {
-    record: plan.record,
-    lineage: plan.lineage,
-    settles: plan.settles,
-    next: undefined,
-    end: undefined,
-  };
+  const next = decision.next === "unknown" ? await nextInLineage(section, asked, plan, call) : decision.next;
+  const row: VersionRow = { record: plan.record, lineage: plan.lineage, settles: plan.settles, next, end: undefined };
   const contradiction = lineages === 1 ? null : await contradictionNow(store, section, asked, call);
   return { record: showVersion(asked, row), superseded, resolution, contradiction };
 }
 
-// A repeat answers as the first did: the same decision, on the key as it was before that version.
+// What follows a record that came in before its whole lineage: asked of the driver, as the heads do not show it.
+async function nextInLineage(
+  section: ProfileSection,
+  asked: ProfileAsked,
+  plan: WritePlan,
+  call: DriverCall,
+): Promise<Successor | undefined> {
+  if (section.asOf !== true) return undefined;
+  const at = plan.record.validFrom;
+  const state = await section.versions({ scope: asked.scope, key: asked.key, asOf: at, knownAt: undefined }, call);
+  return state?.versions.find((row) => row.lineage === plan.lineage)?.next;
+}
+
+// A repeat answers as the first did, told from what that one did: the lineage that it is in and those that it settled.
 async function answerRepeat(
   store: StoreContext,
   section: ProfileSection,
   asked: ProfileAsked,
-  incoming: StoredRecord,
   repeat: VersionRow,
-  write: Write,
   call: DriverCall,
 ): Promise<Supersession> {
   const { record } = repeat;
   const before = await section.heads(headsOf(record, record.id, record.validFrom, record.version), call);
-  const { resolution, superseded, lineages } = decide(before, {
-    ...write,
-    asked,
-    incoming: { ...incoming, validFrom: record.validFrom },
-    id: record.id,
-    policy: store.policy,
-    expectedVersion: undefined,
-    token: "",
-    now: record.recordedAt,
-    settled: repeat.settles,
-  });
+  const { resolution, superseded, lineages } = retell(asked, before, repeat);
   const contradiction = lineages === 1 ? null : await contradictionNow(store, section, asked, call);
   return { record: showVersion(asked, repeat), superseded, resolution, contradiction };
 }
