@@ -244,7 +244,7 @@ export class DriverMemoryStore implements MemoryStore {
   }
 
   close(): Promise<void> {
-    return this.#store.driver.close();
+    return this.#store.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,13 +5,14 @@ import { type Clock, SystemClock } from "../clock.ts";
 import { deriveCapabilities, type MemoryCapabilities, type MemoryCapability } from "../model/capabilities.ts";
 import type { MemoryDriver } from "../model/driver.ts";
 import type { DerivedIndex } from "../model/erasure.ts";
-import { CapabilityError, isMemoryError, MemorySettingsError } from "../model/errors.ts";
+import { CapabilityError, isMemoryError, MemorySettingsError, MemoryUnavailableError } from "../model/errors.ts";
 import type { MemoryEvent } from "../model/event.ts";
 import type { CallOptions } from "../model/protocol.ts";
 import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
 import type { EpochMs, MemoryKind } from "../model/record.ts";
 import type { MemoryReach, MemoryScope } from "../model/scope.ts";
 import { type ContradictionPolicy, SupersedeMatching } from "../rules/beliefs.ts";
+import { DeadlineError, withDeadline } from "../rules/deadline.ts";
 import type { DecayPolicy } from "../rules/decay.ts";
 import { type GuardedDriver, guardDriver, OperationCall } from "../rules/guard.ts";
 import { type MemoryRedactor, PatternRedactor } from "../rules/redaction.ts";
@@ -67,6 +68,9 @@ export class StoreContext {
   readonly clock: Clock;
   readonly budgetMs: number;
   readonly #onEvent: ((event: MemoryEvent) => void) | undefined;
+  #inFlight = 0;
+  #drained: (() => void) | undefined = undefined;
+  #closing: Promise<void> | undefined = undefined;
 
   /** @throws {MemorySettingsError} An option is unknown or of a wrong type. */
   constructor(driver: MemoryDriver, options: MemoryStoreOptions) {
@@ -135,7 +139,9 @@ export class StoreContext {
   ): Promise<T> {
     const started = this.now();
     let call: OperationCall | undefined;
+    this.#inFlight += 1;
     try {
+      if (this.#closing !== undefined) throw this.#closed();
       const parsed: Parsed<Name> = parseOptions(name, options);
       const signal = options?.signal;
       call = new OperationCall({ now: started, budgetMs: this.budgetMs, ...(signal === undefined ? {} : { signal }) });
@@ -147,7 +153,42 @@ export class StoreContext {
       const outcome = isMemoryError(error) ? error.code : "aborted";
       this.#report(kind, operation, started, call, outcome);
       throw error;
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#drained?.();
     }
+  }
+
+  /**
+   * Refuses new operations, lets those in flight (which may take several calls into the driver) end, under the deadline of
+   * one attempt, then closes the driver. Every call gives the same promise.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { clock, driver, settings } = this;
+    if (this.#inFlight > 0) {
+      const drained = new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+      try {
+        await withDeadline(() => drained, { clock, ms: settings.attemptTimeoutMs });
+      } catch (error) {
+        if (!(error instanceof DeadlineError)) throw error;
+        // What did not end in this time has had its chance.
+        await driver.close(0);
+        return;
+      }
+    }
+    await driver.close();
+  }
+
+  #closed(): MemoryUnavailableError {
+    const store = this.driver.name;
+    return new MemoryUnavailableError(`${store}: the store is closed`, { store, attempts: 0, outcome: "not-applied" });
   }
 
   /** Hands an event to the operator; what that throws is theirs, and stops nothing. */
