@@ -21,6 +21,8 @@ export interface DriverCall {
   readonly now: EpochMs;
   /** Aborts when the attempt is given up (deadline or the caller's own signal). Made on first use. */
   readonly signal: AbortSignal;
+  /** Which attempt of the same call this is, from 1: from 2 on an earlier one may have had its effect. */
+  readonly attempt: number;
   /** How long, in milliseconds, this operation may still be attempted again: a token must be remembered at least so long. */
   readonly budgetMs: number;
 }

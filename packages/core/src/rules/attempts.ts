@@ -137,7 +137,7 @@ export class Operation<Q, R> {
     }
     this.#attempts += 1;
     if (this.#count !== undefined) this.#count.attempts += 1;
-    const attempt = new Attempt(this, this.#call.now, this.#budgetMs());
+    const attempt = new Attempt(this, this.#call.now, this.#attempts, this.#budgetMs());
     this.#attempt = attempt;
     around.pending.add(attempt);
     attempt.follow(this.#run(attempt));
@@ -214,16 +214,18 @@ export class Operation<Q, R> {
 /** One call of the driver, and the slot in the gate that it occupies. */
 class Attempt<Q, R> extends Watched implements DriverCall {
   readonly now: EpochMs;
+  readonly attempt: number;
   readonly budgetMs: number;
   readonly #operation: Operation<Q, R>;
   #lazy: LazySignal | undefined = undefined;
   #isAbandoned = false;
   #hasSlot = true;
 
-  constructor(operation: Operation<Q, R>, now: EpochMs, budgetMs: number) {
+  constructor(operation: Operation<Q, R>, now: EpochMs, attempt: number, budgetMs: number) {
     super();
     this.#operation = operation;
     this.now = now;
+    this.attempt = attempt;
     this.budgetMs = budgetMs;
   }
 

@@ -300,7 +300,7 @@ describe("the caller's signal", () => {
   test("is taken from a call of another make, too", async () => {
     const { driver, store } = bench(["hang"]);
     const controller = new AbortController();
-    const work = store.working?.put(entry, { now: 0, budgetMs: 0, signal: controller.signal }) ?? Promise.resolve();
+    const work = store.working?.put(entry, { now: 0, attempt: 1, budgetMs: 0, signal: controller.signal }) ?? Promise.resolve();
     controller.abort("stop");
     expect(await outcomeOf(work)).toBe("stop");
     expect(driver.calls).toHaveLength(1);

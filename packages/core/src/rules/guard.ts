@@ -41,6 +41,7 @@ export interface GuardedDriver extends MemoryDriver {
 /** What accompanies one store operation down into its drivers; the guard makes a call of its own per attempt out of it. */
 export class OperationCall implements DriverCall {
   readonly now: EpochMs;
+  readonly attempt = 1;
   readonly budgetMs: number;
   /** The caller's own signal, if one was given. */
   readonly callerSignal: AbortSignal | undefined;

@@ -113,8 +113,26 @@ export function sequenceHead(
   rules: WriteRules,
   now: EpochMs,
 ): StoredRecord {
-  const { stored } = prepareRecord("working", scope, { key, value: null, source: source ?? "append" }, rules, now);
-  return { ...stored, value: "" };
+  const redacted: string[] = [];
+  const masked = source === undefined ? "append" : admitText(source, rules.redactor, "source", redacted);
+  checkAttributes(masked, undefined, undefined, undefined);
+  return {
+    id: uuidV7(now),
+    scope,
+    key,
+    value: "",
+    source: masked,
+    confidence: 1,
+    validFrom: undefined,
+    validTo: undefined,
+    subject: undefined,
+    predicate: undefined,
+    metadata: undefined,
+    redacted: redacted.length === 0 ? undefined : redacted,
+    recordedAt: now,
+    version: undefined,
+    embedding: undefined,
+  };
 }
 
 /**
