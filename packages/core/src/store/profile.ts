@@ -263,7 +263,7 @@ async function answerRepeat(
   const { record } = repeat;
   const before = await section.heads(headsOf(record, record.id, record.validFrom, record.version), call);
   const { resolution, superseded, lineages } = retell(asked, before, repeat);
-  const contradiction = lineages === 1 ? null : await contradictionNow(store, section, asked, call);
+  const contradiction = lineages === 1 ? null : await contradictionThen(store, section, asked, record, call);
   return { record: showVersion(asked, repeat), superseded, resolution, contradiction };
 }
 
@@ -278,4 +278,25 @@ async function contradictionNow(
     call,
   );
   return state === null ? null : believe(asked, state, undefined, store.now(), store.decay).contradiction;
+}
+
+// What disagreed when that version was the newest. Lineages that were open then stand in the heads of that time; one that
+// was settled by then, but to end later, has not changed since.
+async function contradictionThen(
+  store: StoreContext,
+  section: ProfileSection,
+  asked: ProfileAsked,
+  record: StoredRecord,
+  call: DriverCall,
+): Promise<Belief["contradiction"]> {
+  if (section.asOf !== true || section.knownAt !== true) return await contradictionNow(store, section, asked, call);
+  const { scope, key } = asked;
+  const { recordedAt: at, version = 0 } = record;
+  const { open } = await section.heads(headsOf(record, record.id, at, version + 1), call);
+  const state = await section.versions({ scope, key, asOf: at, knownAt: at }, call);
+  const settled = (state?.versions ?? []).filter(
+    (row) => (row.record.version ?? 0) <= version && !open.some((head) => head.lineage === row.lineage),
+  );
+  const versions = [...open.flatMap((head) => head.held ?? []), ...settled].sort((a, b) => a.lineage - b.lineage);
+  return believe(asked, { scope, key, recordedAt: at, versions }, at, at, store.decay).contradiction;
 }
