@@ -1,0 +1,135 @@
+// Semantic memory: records by key with their vectors as float32, ranked by looking at every one of the scope. An exact scan
+// is the reference that an index is measured against.
+
+import type { KeyPosition, Metric, NearestRow, SemanticSection, StoredRecord } from "../model/driver.ts";
+import { compareText } from "../model/json.ts";
+import { compareScopes } from "../model/scope.ts";
+import type { Kept } from "./erasure.ts";
+import { Keyed } from "./keyed.ts";
+import { isValidAt, matchesFilter } from "./matching.ts";
+import { countBelow, take } from "./ordered.ts";
+
+interface Vector {
+  readonly floats: Float32Array;
+  /** The Euclidean length. */
+  readonly norm: number;
+}
+
+interface Item extends KeyPosition {
+  /** Without its embedding, which is `vector`. */
+  record: StoredRecord;
+  vector: Vector;
+}
+
+interface Hit {
+  readonly item: Item;
+  readonly score: number;
+}
+
+/** The semantic section. A search costs one look at each record under the scope. */
+export function semanticMemory(dimensions: number, metric: Metric): Kept<SemanticSection> {
+  const items = new Keyed<Item>();
+  const scoreOf = SCORES[metric];
+
+  return {
+    kind: "semantic",
+    meant: (target) => items.meant(target).map(whole),
+    erase: (target) => {
+      for (const item of items.meant(target)) items.delete(item);
+    },
+    section: {
+      dimensions,
+      metric,
+      under: true,
+      filter: true,
+
+      async index(records): Promise<void> {
+        const fresh = records.map(itemOf);
+        for (const item of fresh) {
+          const there = items.get(item.scope, item.key);
+          if (there === undefined) items.add(item);
+          else {
+            there.record = item.record;
+            there.vector = item.vector;
+          }
+        }
+      },
+
+      async get({ scope, key }): Promise<StoredRecord | null> {
+        const item = items.get(scope, key);
+        return item === undefined ? null : whole(item);
+      },
+
+      async nearest({ scope, reach, embedding, limit, asOf, filter, minScore }): Promise<readonly NearestRow[]> {
+        const query = vectorOf(embedding);
+        const hits: Hit[] = [];
+        for (const item of items.page({ scope, reach, keyPrefix: undefined, after: undefined })) {
+          if (!isValidAt(item.record, asOf) || !matchesFilter(item.record, filter)) continue;
+          const score = scoreOf(query, item.vector);
+          if (minScore !== undefined && score < minScore) continue;
+          const hit = { item, score };
+          const worst = hits[limit - 1];
+          if (worst !== undefined && compareHits(worst, hit) <= 0) continue;
+          hits.splice(
+            countBelow(hits, (other) => compareHits(other, hit) < 0),
+            0,
+            hit,
+          );
+          if (hits.length > limit) hits.pop();
+        }
+        return hits.map(({ item, score }) => ({ record: item.record, score }));
+      },
+
+      async scan(request): Promise<readonly StoredRecord[]> {
+        return take(items.page(request), request.limit).map(whole);
+      },
+    },
+  };
+}
+
+function itemOf(record: StoredRecord): Item {
+  const { scope, key, embedding } = record;
+  const vector = vectorOf(embedding ?? []);
+  return { scope, key, record: { ...record, embedding: undefined }, vector };
+}
+
+function vectorOf(embedding: readonly number[]): Vector {
+  const floats = Float32Array.from(embedding);
+  return { floats, norm: Math.sqrt(inner(floats, floats)) };
+}
+
+function whole({ record, vector }: Item): StoredRecord {
+  return { ...record, embedding: Array.from(vector.floats) };
+}
+
+// The closest first, then by key and scope.
+function compareHits(a: Hit, b: Hit): number {
+  return b.score - a.score || compareText(a.item.key, b.item.key) || compareScopes(a.item.scope, b.item.scope);
+}
+
+// 1 minus pgvector's distance: `<=>` is 1 minus the cosine, `<->` the Euclidean distance, `<#>` the negative inner product.
+// https://github.com/pgvector/pgvector#querying
+const SCORES: Readonly<Record<Metric, (a: Vector, b: Vector) => number>> = {
+  cosine: (a, b) => {
+    const norms = a.norm * b.norm;
+    // A vector of length zero resembles nothing. Rounding may carry a cosine beyond 1.
+    return norms === 0 ? 0 : Math.max(-1, Math.min(1, inner(a.floats, b.floats) / norms));
+  },
+  l2: (a, b) => 1 - distance(a.floats, b.floats),
+  inner: (a, b) => 1 + inner(a.floats, b.floats),
+};
+
+function distance(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at += 1) {
+    const gap = (a[at] ?? 0) - (b[at] ?? 0);
+    sum += gap * gap;
+  }
+  return Math.sqrt(sum);
+}
+
+function inner(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
+  return sum;
+}
