@@ -30,17 +30,19 @@ export class HandClock implements Clock {
     this.sleeps.push(ms);
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
+      const abort = () => {
+        if (this.#sleepers.delete(sleeper)) reject(signal?.reason);
+      };
       const sleeper: Sleeper = {
         due: this.#now + ms,
         wake: () => {
           this.#sleepers.delete(sleeper);
+          signal?.removeEventListener("abort", abort);
           resolve();
         },
       };
       this.#sleepers.add(sleeper);
-      signal?.addEventListener("abort", () => {
-        if (this.#sleepers.delete(sleeper)) reject(signal.reason);
-      });
+      signal?.addEventListener("abort", abort, { once: true });
     });
   }
 

@@ -52,7 +52,7 @@ export class Gate {
    */
   enter(signal?: AbortSignal): Promise<void> | undefined {
     const room = this.#room;
-    if (room.inside < room.limit && room.queued === 0) {
+    if (room.inside < room.limit) {
       room.inside += 1;
       return undefined;
     }

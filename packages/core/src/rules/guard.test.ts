@@ -1,5 +1,6 @@
 // The guard: attempts, backoff, deadlines, aborts, slots and closing, over a driver that fails on command.
 
+import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FaultyDriver, faultyDriver, type Step } from "../../test/faulty-driver.ts";
@@ -177,6 +178,14 @@ describe("attempts", () => {
     expect(await drive(clock, put())).toEqual(outcome);
   });
 
+  test("a server without room is not asked again, even when the driver calls that transient as well", async () => {
+    const driver = faultyDriver(["transient", "exhausted"]);
+    const clock = new HandClock();
+    const store = guardDriver({ ...driver, isTransient: () => true }, { clock, entropy: () => 1, settings });
+    const work = store.working?.put(entry, new OperationCall({ now: 0, budgetMs: 0 })) ?? Promise.resolve();
+    expect(await drive(clock, outcomeOf(work))).toEqual(["MEMORY_UNAVAILABLE", 2, "unknown"]);
+  });
+
   test("a read is never of unknown outcome", async () => {
     const { get, clock } = bench(["transient", "hang", "fatal"]);
     expect(await drive(clock, get())).toEqual(["MEMORY_UNAVAILABLE", 3, "not-applied"]);
@@ -278,9 +287,25 @@ describe("the caller's signal", () => {
     await turn();
     controller.abort("stop");
     expect(await work).toBe("stop");
+    await turn();
+    expect(clock.sleepers).toBe(0);
     await clock.advance(10_000);
     expect(driver.calls).toHaveLength(1);
-    expect(clock.sleepers).toBe(0);
+  });
+
+  test("stops the backoff under a clock that ignores it, too", async () => {
+    const hand = new HandClock();
+    const clock = { now: () => hand.now(), sleep: (ms: number) => hand.sleep(ms) };
+    const driver = faultyDriver(["transient"], { isLoop: true });
+    const store = guardDriver(driver, { clock, entropy: () => 1, settings });
+    const controller = new AbortController();
+    const call = new OperationCall({ now: 0, budgetMs: 0, signal: controller.signal });
+    const work = outcomeOf(store.working?.put(entry, call) ?? Promise.resolve());
+    await turn();
+    controller.abort("stop");
+    expect(await work).toBe("stop");
+    await hand.advance(10_000);
+    expect(driver.calls).toHaveLength(1);
   });
 
   test("that aborts between admission and attempt leaves the slot to the next", async () => {
@@ -297,10 +322,19 @@ describe("the caller's signal", () => {
     expect(driver.calls).toHaveLength(2);
   });
 
+  test("is let go of when the operation has settled, however it did", async () => {
+    const { put, clock } = bench(["ok", "fatal", "transient", "hang"], { concurrency: 1 });
+    const { signal } = new AbortController();
+    for (let count = 0; count < 3; count++) await drive(clock, put(signal));
+    await drive(clock, Promise.all([put(signal), put(signal)]));
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
   test("is taken from a call of another make, too", async () => {
     const { driver, store } = bench(["hang"]);
     const controller = new AbortController();
-    const work = store.working?.put(entry, { now: 0, attempt: 1, budgetMs: 0, signal: controller.signal }) ?? Promise.resolve();
+    const work =
+      store.working?.put(entry, { now: 0, attempt: 1, budgetMs: 0, signal: controller.signal }) ?? Promise.resolve();
     controller.abort("stop");
     expect(await outcomeOf(work)).toBe("stop");
     expect(driver.calls).toHaveLength(1);
@@ -334,7 +368,7 @@ describe("slots", () => {
   });
 
   test("a driver that never settles gives the slot back after another timeout, once", async () => {
-    const { put, driver, clock } = bench(["hang"], { concurrency: 1 });
+    const { put, driver, clock } = bench(["hang", "ok", "hang"], { concurrency: 1 });
     const controller = new AbortController();
     const first = put(controller.signal);
     controller.abort("stop");
@@ -348,8 +382,12 @@ describe("slots", () => {
     driver.hanging[0]?.answer();
     await turn();
     // The late answer must not have opened a second slot.
-    const [third, fourth] = [put(), put()];
-    expect(await Promise.all([third, fourth])).toEqual(["ok", "ok"]);
+    const third = put();
+    const fourth = put();
+    await turn();
+    expect(driver.calls).toHaveLength(3);
+    driver.hanging[1]?.answer();
+    expect([await third, await fourth]).toEqual(["ok", "ok"]);
   });
 
   test("two stores over one client share its slots", async () => {

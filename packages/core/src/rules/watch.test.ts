@@ -91,6 +91,7 @@ describe("a watch under the machine's clock", () => {
     await second.over;
     expect(order).toEqual(["first", "second"]);
     expect(removed.isOver).toBe(false);
+    watch.remove(begin(watch));
     await begin(watch).over;
   });
 });
@@ -140,13 +141,37 @@ describe("a process with a guarded driver", () => {
     expect(await runChild(200, program)).toBe("POOL_EXHAUSTED\nMEMORY_UNAVAILABLE");
   });
 
+  test("stays for a silent peer also after operations that were answered", async () => {
+    const program = `
+      get = () => new Promise((resolve) => setTimeout(resolve, 20, null));
+      await read();
+      get = () => new Promise(() => undefined);
+      read().catch((error) => console.log(error.code));`;
+    expect(await runChild(300, program)).toBe("MEMORY_UNAVAILABLE");
+  });
+
+  test("takes an answer that came in time while the event loop was blocked", async () => {
+    const program = `
+      import { stat } from "node:fs/promises";
+      const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+      const later = (step) => setImmediate(() => setImmediate(step));
+      get = () => new Promise((resolve) => later(() => {
+        stat(".").then(() => resolve(null));
+        block(600);
+      }));
+      await read();
+      console.log("answered");`;
+    expect(await runChild(200, program)).toBe("answered");
+  });
+
   test("is not held by attempts that were given up", async () => {
     const program = `
       get = () => new Promise(() => undefined);
       const controller = new AbortController();
       const attempt = read(controller.signal).catch((error) => console.log(error));
       setTimeout(() => controller.abort("given up"), 20);
-      await attempt;`;
+      await attempt;
+      await new Promise((resolve) => setTimeout(resolve, 20));`;
     expect(await runChild(3_600_000, program)).toBe("given up");
   });
 
