@@ -1,0 +1,387 @@
+// A PostgreSQL server from the programs of this machine, on loopback, in a data folder of its own; its standbys too.
+
+import { execFile, execFileSync } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Binary, findPostgresFolder } from "./binaries.ts";
+import { createHome, removeHome } from "./home.ts";
+import { isLive, isRequired, MissingServerError, sayOnce } from "./missing.ts";
+import { reservePort } from "./ports.ts";
+import { type ServerProcess, startProcess } from "./process.ts";
+import { waitFor } from "./wait.ts";
+
+/** How the server is set up. */
+export interface PostgresOptions {
+  /** Lines of postgresql.conf, such as `{ max_connections: "20" }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Waits for the disk at each commit; off by default, as a killed process loses nothing without it. */
+  readonly fsync?: boolean;
+  /** Password of the superuser, by SCRAM; without one every user is trusted. */
+  readonly password?: string;
+  /** The major version; by default the newest that is installed. */
+  readonly major?: number;
+}
+
+/** A running server. */
+export interface PostgresServer {
+  /** `postgres://` URL of the superuser and the database `memory`. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** The superuser's name. */
+  readonly user: string;
+  readonly database: string;
+  /** Such as `15.14`. */
+  readonly version: string;
+  /** Whether `CREATE EXTENSION vector` can work here. */
+  readonly hasVector: boolean;
+  readonly source: "local" | "named";
+  readonly isRunning: boolean;
+  /** SIGKILL to the server and all its backends. */
+  kill(): Promise<void>;
+  /** SIGSTOP to the server and all its backends: connections stay and are silent. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Starts it again on the same port and data; kills it first where it still runs. Resolves when it takes queries. */
+  restart(): Promise<void>;
+  /** Ends it and removes its data. Harmless when repeated. */
+  stop(): Promise<void>;
+  /** Runs SQL as the superuser by psql; resolves with the unaligned output. */
+  psql(sql: string, database?: string): Promise<string>;
+  /** Makes a database and resolves with its URL. */
+  createDatabase(name: string): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A server that can be copied while it runs. */
+export interface PostgresPrimary extends PostgresServer {
+  /** Copies this server into a streaming standby; resolves when the standby takes reads. `synchronous` waits for it at each commit. */
+  createStandby(options?: { readonly synchronous?: boolean }): Promise<PostgresStandby>;
+}
+
+/** A standby. */
+export interface PostgresStandby extends PostgresPrimary {
+  /** Resolves when it takes writes. */
+  promote(): Promise<void>;
+}
+
+/** A server that can be started here, or why there is none. */
+export interface PostgresLane {
+  readonly isMissing: boolean;
+  readonly description: string;
+  readonly version?: string;
+  /** @throws {MissingServerError} when the lane is missing. */
+  start(options?: PostgresOptions): Promise<PostgresPrimary>;
+}
+
+const host = "127.0.0.1";
+const user = "postgres";
+const database = "memory";
+const run = promisify(execFile);
+
+/**
+ * Looks for a server without starting it, and prints once what was found: `describe.skipIf(lane.isMissing)`.
+ *
+ * @throws {MissingServerError} when there is none, CI=true, and it is not optional.
+ */
+export function findPostgres(wish: { readonly major?: number; readonly isOptional?: boolean } = {}): PostgresLane {
+  const folder = findPostgresFolder(wish.major);
+  if (folder !== undefined) {
+    const description = `postgresql ${folder.version} from ${folder.path}`;
+    sayOnce(description);
+    return {
+      isMissing: false,
+      description,
+      version: folder.version,
+      start: (options = {}) => startLocal(folder, options),
+    };
+  }
+  const description = `no postgresql server${wish.major === undefined ? "" : ` ${wish.major}`}: not installed here`;
+  if (isRequired() && wish.isOptional !== true) throw new MissingServerError(description);
+  sayOnce(`${description}. Its tests are skipped`);
+  return { isMissing: true, description, start: () => Promise.reject(new MissingServerError(description)) };
+}
+
+/**
+ * A server of its own for the caller, in about two seconds.
+ *
+ * @throws {MissingServerError} when there is none.
+ */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresPrimary> {
+  const lane = findPostgres(options.major === undefined ? {} : { major: options.major });
+  return lane.start(options);
+}
+
+/** The DSN that a person names for `npm run test:live`, or `undefined`. */
+export function namedPostgresUrl(): string | undefined {
+  return isLive() ? process.env["ADK_TEST_POSTGRES_DSN"] : undefined;
+}
+
+async function startLocal(binary: Binary, options: PostgresOptions): Promise<PostgresPrimary> {
+  const folder = createHome();
+  const plan = new Plan(binary, folder, await reservePort(), options.password);
+  try {
+    const passwordFile = join(folder, "password");
+    writeFileSync(passwordFile, options.password ?? "");
+    if (plan.owner !== undefined) chownSync(passwordFile, plan.owner.uid, plan.owner.gid);
+    plan.run("initdb", [
+      ...["-D", plan.data, "-U", user, "--no-sync", "--encoding=UTF8", "--locale=C", "--no-instructions"],
+      ...(options.password === undefined ? ["--auth=trust"] : ["--auth=scram-sha-256", `--pwfile=${passwordFile}`]),
+    ]);
+    plan.configure({
+      listen_addresses: host,
+      unix_socket_directories: "",
+      fsync: options.fsync === true ? "on" : "off",
+      synchronous_commit: "on",
+      full_page_writes: options.fsync === true ? "on" : "off",
+      wal_level: "replica",
+      max_wal_senders: "10",
+      hot_standby: "on",
+      shared_buffers: "32MB",
+      ...options.settings,
+    });
+    const server = new LocalPostgres(plan, await plan.start());
+    await server.createDatabase(database);
+    return server;
+  } catch (error) {
+    removeHome(folder);
+    throw error;
+  }
+}
+
+/** Where one server lives and how its programs are run. */
+class Plan {
+  readonly binary: Binary;
+  readonly folder: string;
+  readonly data: string;
+  readonly port: number;
+  readonly password: string | undefined;
+  /** PostgreSQL refuses to run as root. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+
+  constructor(binary: Binary, folder: string, port: number, password: string | undefined) {
+    this.binary = binary;
+    this.folder = folder;
+    this.port = port;
+    this.password = password;
+    this.data = join(folder, "data");
+    this.owner = process.getuid?.() === 0 ? findOwner() : undefined;
+    mkdirSync(this.data, { mode: 0o700 });
+    if (this.owner !== undefined) chownSync(this.data, this.owner.uid, this.owner.gid);
+  }
+
+  get environment(): NodeJS.ProcessEnv {
+    return { ...process.env, PGPASSWORD: this.password ?? "", PGTZ: "UTC", PGCONNECT_TIMEOUT: "5" };
+  }
+
+  run(program: string, args: readonly string[]): string {
+    return execFileSync(join(this.binary.path, program), args, {
+      ...this.owner,
+      cwd: this.folder,
+      encoding: "utf8",
+      env: this.environment,
+      stdio: "pipe",
+    });
+  }
+
+  configure(settings: Readonly<Record<string, string>>): void {
+    const lines = Object.entries({ ...settings, port: `${this.port}` }).map(
+      ([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`,
+    );
+    writeFileSync(join(this.data, "postgresql.auto.conf"), lines.join(""), { flag: "a" });
+  }
+
+  start(): Promise<ServerProcess> {
+    return startProcess({
+      command: join(this.binary.path, "postgres"),
+      args: ["-D", this.data],
+      cwd: this.folder,
+      ready: /database system is ready to accept (?:read-only )?connections/,
+      onExit: () => removeHome(this.folder),
+      ...(this.owner === undefined ? {} : { user: this.owner }),
+    });
+  }
+}
+
+class LocalPostgres implements PostgresStandby {
+  readonly url: string;
+  readonly host = host;
+  readonly port: number;
+  readonly user = user;
+  readonly database = database;
+  readonly version: string;
+  readonly hasVector: boolean;
+  readonly source = "local";
+  readonly #plan: Plan;
+  #process: ServerProcess;
+
+  constructor(plan: Plan, started: ServerProcess) {
+    this.#plan = plan;
+    this.#process = started;
+    this.port = plan.port;
+    this.version = plan.binary.version;
+    this.url = this.#urlOf(database);
+    const shared = plan.run("pg_config", ["--sharedir"]).trim();
+    this.hasVector = existsSync(join(shared, "extension", "vector.control"));
+  }
+
+  get isRunning(): boolean {
+    return this.#process.isRunning;
+  }
+
+  async kill(): Promise<void> {
+    const pids = this.#pids();
+    this.#process.signal("SIGKILL");
+    signalAll(pids, "SIGKILL");
+    await this.#process.waitForEnd();
+    // Shared memory is free for the next start when the last backend is gone.
+    await waitFor("the last backend's end", () => pids.every((pid) => !isProcess(pid)));
+  }
+
+  async pause(): Promise<void> {
+    // The server first, so that no backend is added; all of them, as a backend answers without it.
+    this.#process.signal("SIGSTOP");
+    signalAll(this.#pids(), "SIGSTOP");
+  }
+
+  async resume(): Promise<void> {
+    signalAll(this.#pids(), "SIGCONT");
+    this.#process.signal("SIGCONT");
+  }
+
+  async restart(): Promise<void> {
+    if (this.isRunning) await this.kill();
+    this.#process = await this.#plan.start();
+  }
+
+  async stop(): Promise<void> {
+    if (this.isRunning) await this.kill();
+    removeHome(this.#plan.folder);
+  }
+
+  async psql(sql: string, name: string = database): Promise<string> {
+    const args = ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", `${this.port}`, "-U", user];
+    const program = join(this.#plan.binary.path, "psql");
+    const { stdout } = await run(program, [...args, "-d", name, "-c", sql], { env: this.#plan.environment });
+    return stdout.trimEnd();
+  }
+
+  async createDatabase(name: string): Promise<string> {
+    await this.psql(`CREATE DATABASE "${name.replaceAll('"', '""')}"`, "postgres");
+    return this.#urlOf(name);
+  }
+
+  async createStandby({ synchronous = false } = {}): Promise<PostgresStandby> {
+    const folder = createHome();
+    const plan = new Plan(this.#plan.binary, folder, await reservePort(), this.#plan.password);
+    const name = `standby_${plan.port}`;
+    try {
+      const connection = `host=${host} port=${this.port} user=${user} application_name=${name}`;
+      plan.run("pg_basebackup", [
+        "-D",
+        plan.data,
+        "-R",
+        "-X",
+        "stream",
+        "--checkpoint=fast",
+        "--no-sync",
+        "-d",
+        connection,
+      ]);
+      plan.configure({});
+      const standby = new LocalPostgres(plan, await plan.start());
+      if (synchronous) {
+        await this.psql(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+        await this.psql("SELECT pg_reload_conf()");
+      }
+      const state = synchronous ? "sync_state = 'sync'" : "state = 'streaming'";
+      await waitFor(
+        "the standby to follow",
+        async () =>
+          (await this.psql(`SELECT 1 FROM pg_stat_replication WHERE application_name = '${name}' AND ${state}`)) ===
+          "1",
+      );
+      return standby;
+    } catch (error) {
+      removeHome(folder);
+      throw error;
+    }
+  }
+
+  async promote(): Promise<void> {
+    this.#plan.run("pg_ctl", ["promote", "-w", "-D", this.#plan.data]);
+    // Copied from the primary; a new primary that waited for a standby it has not would answer no commit.
+    await this.psql("ALTER SYSTEM RESET synchronous_standby_names");
+    await this.psql("SELECT pg_reload_conf()");
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #urlOf(name: string): string {
+    const { password } = this.#plan;
+    const credentials = password === undefined ? user : `${user}:${encodeURIComponent(password)}`;
+    return `postgres://${credentials}@${host}:${this.port}/${encodeURIComponent(name)}`;
+  }
+
+  /** The server's child processes: each backend leads a session of its own, so no signal to a group reaches them. */
+  #pids(): readonly number[] {
+    if (!this.isRunning) return [];
+    return childrenOf(this.#process.pid);
+  }
+}
+
+function signalAll(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}
+
+function isProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function childrenOf(parent: number): readonly number[] {
+  if (process.platform !== "linux") {
+    try {
+      return execFileSync("pgrep", ["-P", `${parent}`], { encoding: "utf8" })
+        .trim()
+        .split("\n")
+        .map(Number);
+    } catch {
+      return [];
+    }
+  }
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      // After the name in parentheses: state, then the parent's id.
+      const ppid = /\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))?.[1];
+      return ppid === `${parent}` ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function findOwner(): { readonly uid: number; readonly gid: number } {
+  const idOf = (flag: string) => Number(execFileSync("id", [flag, user], { encoding: "utf8" }));
+  try {
+    return { uid: idOf("-u"), gid: idOf("-g") };
+  } catch (cause) {
+    throw new MissingServerError(`PostgreSQL does not run as root, and there is no user ${user} to run it as`, {
+      cause,
+    });
+  }
+}
