@@ -43,6 +43,18 @@ export function cleanEnvironment() {
   return { NODE_USE_SYSTEM_CA: "1", ...Object.fromEntries(entries) };
 }
 
+/**
+ * Which servers and engines this machine has, as one word. Part of what the task runner keeps results by: a test that
+ * was skipped for want of a server must run when the server is there.
+ */
+function serversAtHand(path) {
+  const folders = [...path.split(delimiter), "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/lib/postgresql"];
+  const names = ["redis-server", "valkey-server", "postgres", "pgbouncer", "15", "16", "17", "18"];
+  const found = names.filter((name) => folders.some((folder) => existsSync(join(folder, name))));
+  const engine = process.env.DOCKER_HOST ?? "/var/run/docker.sock";
+  return [...found, ...(engine.includes("://") || existsSync(engine) ? ["containers"] : [])].join("+");
+}
+
 /** What the tasks run under: the chosen Node and pnpm first on the path, no telemetry, no questions. */
 export function childEnvironment(toolchain) {
   const env = cleanEnvironment();
@@ -53,6 +65,7 @@ export function childEnvironment(toolchain) {
     ...(process.stdout.isTTY ? {} : { NO_COLOR: "1" }),
     DO_NOT_TRACK: "1",
     MEMORY_NODE: toolchain.nodeVersion,
+    MEMORY_SERVERS: serversAtHand(path),
     TURBO_NO_UPDATE_NOTIFIER: "1",
     TURBO_TELEMETRY_DISABLED: "1",
     pnpm_config_confirm_modules_purge: "false",

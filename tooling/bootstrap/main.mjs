@@ -33,7 +33,7 @@ async function main([name, ...rest]) {
       [...(viaPnpm.length > 0 ? ["exec", command] : []), ...step.args],
       {
         cwd: step.fromCaller === true ? callerFolder : root,
-        env,
+        env: { ...env, ...step.env },
       },
     );
     if (code !== 0)

@@ -17,6 +17,17 @@ export const tasks = {
       "read the failing test above; `pnpm test <file>` in its package runs it alone.",
     ),
   ],
+  // Never from the cache: a named server has a state of its own. Only here images may be fetched.
+  "test:live": (args) => [
+    {
+      ...turbo("Running the tests of every package, also on servers named by ADK_TEST_*", "test", [
+        "--continue=always",
+        "--force",
+        ...args,
+      ]),
+      env: { MEMORY_LIVE: "1" },
+    },
+  ],
   coverage: (args) => [
     step("Measuring the coverage of every package", "node", ["tooling/vitest/run.mjs", "--coverage", ...args]),
   ],

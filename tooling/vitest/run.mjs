@@ -1,6 +1,7 @@
 // The `test` script of every package: Vitest with the shared configuration, then what is bound to `node:test`
 // (test/**/*.node-test.ts). Both leave a machine-readable report in reports/. Arguments go to Vitest; a path that
-// ends in .node-test.ts goes to `node --test`. Live tests (x.live.test.ts) run with MEMORY_LIVE=1 only.
+// ends in .node-test.ts goes to `node --test`. Live tests (x.live.test.ts) start their servers themselves
+// (tooling/servers); MEMORY_LIVE=1, which `npm run test:live` sets, lets them use servers that the person names.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, rmSync } from "node:fs";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { type Binary, findPostgresFolder } from "./binaries.ts";
 import { createHome, removeHome } from "./home.ts";
 import { isLive, isRequired, MissingServerError, sayOnce } from "./missing.ts";
-import { reservePort } from "./ports.ts";
+import { isAlive, reservePort } from "./ports.ts";
 import { type ServerProcess, startProcess } from "./process.ts";
 import { waitFor } from "./wait.ts";
 
@@ -236,7 +236,7 @@ class LocalPostgres implements PostgresStandby {
     signalAll(pids, "SIGKILL");
     await this.#process.waitForEnd();
     // Shared memory is free for the next start when the last backend is gone.
-    await waitFor("the last backend's end", () => pids.every((pid) => !isProcess(pid)));
+    await waitFor("the last backend's end", () => pids.every(hasEnded));
   }
 
   async pause(): Promise<void> {
@@ -343,13 +343,10 @@ function signalAll(pids: readonly number[], name: NodeJS.Signals): void {
   }
 }
 
-function isProcess(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+function hasEnded(pid: number): boolean {
+  // A process that nobody waited for yet holds no memory any more: its state is Z.
+  if (process.platform === "linux") return (readStat(`${pid}`)?.state ?? "Z") === "Z";
+  return !isAlive(pid);
 }
 
 function childrenOf(parent: number): readonly number[] {
@@ -363,16 +360,19 @@ function childrenOf(parent: number): readonly number[] {
       return [];
     }
   }
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      // After the name in parentheses: state, then the parent's id.
-      const ppid = /\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))?.[1];
-      return ppid === `${parent}` ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
+  return readdirSync("/proc").flatMap((name) =>
+    /^\d+$/.test(name) && readStat(name)?.parent === parent ? [Number(name)] : [],
+  );
+}
+
+/** What Linux says of a process: after the name in parentheses its state, then its parent's id. */
+function readStat(pid: string): { readonly state: string; readonly parent: number } | undefined {
+  try {
+    const [, state = "", parent = ""] = /\) (\S) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    return { state, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
 }
 
 function findOwner(): { readonly uid: number; readonly gid: number } {

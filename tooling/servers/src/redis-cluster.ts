@@ -21,7 +21,7 @@ export interface RedisClusterOptions {
   readonly args?: readonly string[];
   readonly password?: string;
   readonly appendOnly?: boolean;
-  /** After how long an unreachable master is failed over, 1,000 by default. */
+  /** After how long an unreachable master is failed over, 2,000 by default. */
   readonly nodeTimeoutMs?: number;
 }
 
@@ -51,7 +51,7 @@ export interface RedisCluster {
  * @throws {MissingServerError} when there is no local binary or no cli beside it.
  */
 export async function startRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
-  const { flavour = "redis", masters = 3, replicas = 1, nodeTimeoutMs = 1_000 } = options;
+  const { flavour = "redis", masters = 3, replicas = 1, nodeTimeoutMs = 2_000 } = options;
   const { binary, cli } = findTools(flavour);
   const started = await Promise.allSettled(
     Array.from({ length: masters * (1 + replicas) }, async () =>

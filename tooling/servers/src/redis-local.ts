@@ -17,6 +17,8 @@ export interface LocalRedisPlan extends RedisOptions {
   /** More lines of the configuration file. */
   readonly lines?: readonly string[];
   readonly isSentinel?: boolean;
+  /** A command that the server is given each time it starts. */
+  readonly atStart?: readonly (string | number)[];
 }
 
 const host = "127.0.0.1";
@@ -49,15 +51,18 @@ export async function startLocalRedis(plan: LocalRedisPlan): Promise<RedisServer
   // The server rewrites it (Sentinel does, and CONFIG REWRITE), so only its owner may.
   writeFileSync(configuration, `${lines.join("\n")}\n`, { mode: 0o600 });
   const args = [configuration, ...(plan.isSentinel === true ? ["--sentinel"] : []), ...(plan.args ?? [])];
-  const start = () =>
-    startProcess({
+  const entrance: Entrance = { host, port, password: plan.password, ca: tls?.ca };
+  const start = async () => {
+    const started = await startProcess({
       command: plan.binary.path,
       args,
       cwd: folder,
       ready: plan.isSentinel === true ? /Sentinel ID is/ : /Ready to accept connections/,
       onExit: () => removeHome(folder),
     });
-  const entrance: Entrance = { host, port, password: plan.password, ca: tls?.ca };
+    if (plan.atStart !== undefined) await ask(entrance, plan.atStart);
+    return started;
+  };
   try {
     return new LocalRedis(plan, entrance, folder, start, await start());
   } catch (error) {
@@ -110,6 +115,10 @@ class LocalRedis implements RedisServer {
 
   get isRunning(): boolean {
     return this.#process.isRunning;
+  }
+
+  log(): string {
+    return this.#process.output();
   }
 
   async kill(): Promise<void> {

@@ -29,6 +29,7 @@ export async function findNamedRedis(url: string): Promise<RedisLane> {
     flavour,
     source: "named",
     isRunning: true,
+    log: () => "",
     kill: refuse,
     pause: refuse,
     resume: refuse,

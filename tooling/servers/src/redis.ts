@@ -43,6 +43,8 @@ export interface RedisServer {
   /** PEM text of the authority, where the server speaks TLS. */
   readonly ca?: string;
   readonly isRunning: boolean;
+  /** The last 8 KiB that it logged since its start. */
+  log(): string;
   /** SIGKILL: connections are reset, nothing is saved any more. */
   kill(): Promise<void>;
   /** SIGSTOP: connections stay, the system still accepts new ones, no answer comes. */
