@@ -1,1 +1,12 @@
-export {};
+// The door of the package: the suite for adapters, its cases as data, and what tests of a memory need: a clock that is
+// moved by hand, a driver that fails on purpose, a run of random operations against the reference.
+
+export { type CaseHook, type ConformanceCase, concernOf } from "./case.ts";
+export { conformanceCases } from "./cases.ts";
+export { memoryStoreConformance } from "./conformance.ts";
+export type { CaseContext, ConformanceTarget, ScopeParts, StoreOptions } from "./context.ts";
+export { FakeClock } from "./fake-clock.ts";
+export { type Fault, type FaultKind, type FaultyDriver, faultyDriver, InjectedFault } from "./faulty-driver.ts";
+export type { TestRunner } from "./harness.ts";
+export { type ModelRunOptions, type ModelRunReport, modelBasedRun } from "./model/run.ts";
+export { type CaseResult, type ConformanceReport, conformanceReport, formatReport } from "./report.ts";

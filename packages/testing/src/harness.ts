@@ -1,0 +1,68 @@
+// Binds cases to a test runner: any that has `describe` and `test`. What a store can do is asked when the first case
+// runs, not when the file is loaded, so that a target may need servers that a hook of the runner starts.
+
+import assert from "node:assert/strict";
+import type { MemoryCapabilities } from "@memory/core";
+import { type ConformanceCase, concernOf } from "./case.ts";
+import type { ConformanceTarget } from "./context.ts";
+import { type CaseResult, type ConformanceReport, capabilitiesOf, runCase } from "./report.ts";
+
+/** A test runner's two functions: those of Vitest, `node:test`, Jest, Bun and others. */
+export interface TestRunner {
+  /** Groups what `body` registers. */
+  readonly describe: (name: string, body: () => void) => unknown;
+  /** Registers a test; where the runner passes a context with `skip(reason)`, a case that does not apply uses it. */
+  readonly test: (name: string, body: (...context: readonly unknown[]) => Promise<void>) => unknown;
+}
+
+/** Registers one test for each case, by concern, and one that fails where no case applies. Gives the report as it grows. */
+export function bindCases(
+  runner: TestRunner,
+  target: ConformanceTarget,
+  cases: readonly ConformanceCase[],
+): ConformanceReport {
+  assertCases(cases);
+  const results: CaseResult[] = [];
+  let asked: Promise<MemoryCapabilities> | undefined;
+  const capabilities = () => {
+    asked ??= capabilitiesOf(target);
+    return asked;
+  };
+  runner.describe(`memory protocol: ${target.name}`, () => {
+    for (const concern of new Set(cases.map(concernOf))) {
+      runner.describe(concern, () => {
+        for (const one of cases.filter((candidate) => concernOf(candidate) === concern)) {
+          // Rest parameters keep the function's length at 0: some runners take a declared parameter for a callback.
+          runner.test(`${one.id}: ${one.promise}`, async (...context) => {
+            const result = await runCase(target, one, await capabilities());
+            results.push(result);
+            if (result.outcome === "failed") throw result.error;
+            if (result.outcome === "skipped") skip(context[0], result);
+          });
+        }
+      });
+    }
+    runner.test("the store holds at least one kind of memory, so that some case applies", async () => {
+      const { working, profile, episodic, semantic } = await capabilities();
+      assert.ok(working || profile || episodic || semantic, "no case applies: the driver has no section");
+    });
+  });
+  return { target: target.name, total: cases.length, results };
+}
+
+/** Fails when there is no case, when two have one id, or when an id is not `<concern>/<slug>`. */
+export function assertCases(cases: readonly ConformanceCase[]): void {
+  assert.ok(cases.length > 0, "there are no cases");
+  const ids = cases.map(({ id }) => id);
+  const repeated = ids.filter((id, index) => ids.indexOf(id) !== index);
+  assert.deepEqual(repeated, [], "ids are not unique");
+  const malformed = ids.filter((id) => !/^[a-z]+(?:-[a-z]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id));
+  assert.deepEqual(malformed, [], "ids are not <concern>/<slug>");
+}
+
+function skip(context: unknown, { reason, refusal }: CaseResult): void {
+  const note = `${reason}${refusal ? "; that it is refused was checked" : ""}`;
+  const method: unknown = typeof context === "object" && context !== null ? Reflect.get(context, "skip") : undefined;
+  if (typeof method === "function") method.call(context, note);
+  else console.info(`skipped: ${note}`);
+}
