@@ -13,11 +13,14 @@ export interface RedisWish {
   readonly source?: "local" | "container";
   /** Whether the server that ADK_TEST_REDIS_URL names will do (with `npm run test:live`). It cannot be broken. */
   readonly mayBeNamed?: boolean;
-  /** Whether the test is an extra that may be missing also where CI=true. */
+  /**
+   * Whether the test is an extra that may be missing also where CI=true. It may not where the environment names an
+   * image for it (ADK_TEST_REDIS_IMAGE, ADK_TEST_VALKEY_IMAGE).
+   */
   readonly isOptional?: boolean;
 }
 
-/** How the server is set up. Containers take `password` and `args` only. */
+/** How the server is set up. */
 export interface RedisOptions {
   /** Settings as on the command line, such as `["--maxmemory", "8mb"]`. */
   readonly args?: readonly string[];
@@ -43,7 +46,7 @@ export interface RedisServer {
   /** PEM text of the authority, where the server speaks TLS. */
   readonly ca?: string;
   readonly isRunning: boolean;
-  /** The last 8 KiB that it logged since its start. */
+  /** The last 8 KiB that a local server logged since its start; empty for others. */
   log(): string;
   /** SIGKILL: connections are reset, nothing is saved any more. */
   kill(): Promise<void>;
@@ -92,7 +95,8 @@ export async function findRedis(wish: RedisWish = {}): Promise<RedisLane> {
     return lane;
   }
   const description = `no ${flavour} server: ${reasons.join("; ")}`;
-  if (isRequired() && wish.isOptional !== true) throw new MissingServerError(description);
+  const isExtra = wish.isOptional === true && process.env[imageVariables[flavour]] === undefined;
+  if (isRequired() && !isExtra) throw new MissingServerError(description);
   sayOnce(`${description}. Its tests are skipped`);
   return { isMissing: true, description, start: () => Promise.reject(new MissingServerError(description)) };
 }
@@ -106,6 +110,9 @@ export async function startRedis(options: RedisOptions & RedisWish = {}): Promis
   const lane = await findRedis(options);
   return lane.start(options);
 }
+
+/** The environment variable that names the image of a flavour. */
+export const imageVariables = { redis: "ADK_TEST_REDIS_IMAGE", valkey: "ADK_TEST_VALKEY_IMAGE" } as const;
 
 async function findNamed(wish: RedisWish, flavour: "redis" | "valkey", reasons: string[]) {
   if (wish.mayBeNamed !== true || wish.source !== undefined || flavour !== "redis") return undefined;
