@@ -14,10 +14,10 @@ export {
 export {
   type Address,
   type LostMessages,
-  type Proxy,
   type ProxyCounts,
   type ProxyFaults,
   startProxy,
+  type TcpProxy,
 } from "./proxy.ts";
 export {
   findRedis,

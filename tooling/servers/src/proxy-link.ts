@@ -113,37 +113,41 @@ export class Link {
     if (this.#isSilenced) return;
     this.#isRedis ??= chunk[0] === 0x2a;
     if (!this.#isRedis) {
-      this.#sendUp(chunk);
+      void this.#sendUp(chunk);
       return;
     }
+    const passed: Buffer[] = [];
     for (const { bytes, value } of this.#requests.push(chunk)) {
       const command = Array.isArray(value) ? `${value[0]}`.toUpperCase() : "";
       this.#tally.requests += 1;
       if (lose?.what === "request" && this.#isLost(lose, command)) {
-        this.#fail(lose);
+        this.#fail(lose, () => this.#sendUp(Buffer.concat(passed)));
         return;
       }
       this.#pending.push(command);
-      this.#sendUp(bytes);
+      passed.push(bytes);
     }
+    void this.#sendUp(Buffer.concat(passed));
   }
 
   #down(chunk: Buffer): void {
     const { lose } = this.#faults();
     if (this.#isSilenced) return;
     if (this.#isRedis !== true) {
-      this.#sendDown(chunk);
+      void this.#sendDown(chunk);
       return;
     }
+    const passed: Buffer[] = [];
     for (const { bytes, isPush } of this.#replies.push(chunk)) {
       const command = isPush ? undefined : this.#pending.shift();
       if (command !== undefined && lose?.what === "reply" && this.#isLost(lose, command)) {
-        this.#fail(lose);
+        this.#fail(lose, () => this.#sendDown(Buffer.concat(passed)));
         return;
       }
       this.#tally.replies += 1;
-      this.#sendDown(bytes);
+      passed.push(bytes);
     }
+    void this.#sendDown(Buffer.concat(passed));
   }
 
   #isLost(lose: LostMessages, command: string): boolean {
@@ -155,22 +159,29 @@ export class Link {
     return true;
   }
 
-  #fail({ then }: LostMessages): void {
+  #fail({ ending }: LostMessages, sendRest: () => Promise<void>): void {
     this.#isSilenced = true;
-    if (then === "silence") return;
-    if (then === "end") this.end();
-    else this.reset();
+    const rest = sendRest();
+    if (ending === "silence") return;
+    // A reset throws away what this process has not handed to the system yet.
+    void rest.then(() => (ending === "end" ? this.end() : this.reset()));
   }
 
-  #sendUp(bytes: Buffer): void {
-    if (!this.#server.writable) return;
+  #sendUp(bytes: Buffer): Promise<void> {
     this.#tally.bytesUp += bytes.length;
-    this.#server.write(bytes);
+    return send(this.#server, bytes);
   }
 
-  #sendDown(bytes: Buffer): void {
-    if (!this.#client.writable) return;
+  #sendDown(bytes: Buffer): Promise<void> {
     this.#tally.bytesDown += bytes.length;
-    this.#client.write(bytes);
+    return send(this.#client, bytes);
   }
+}
+
+/** Resolves when the bytes, and all before them, were handed to the system, or never will be. */
+function send(socket: Socket, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.writable) socket.write(bytes, () => resolve());
+    else resolve();
+  });
 }

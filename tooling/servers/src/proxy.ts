@@ -18,7 +18,7 @@ export interface LostMessages {
   /** Every how many messages one is lost, counted over all connections. */
   readonly every: number;
   /** What becomes of the connection: `reset` by default, a clean end, or silence for ever. */
-  readonly then?: "reset" | "end" | "silence";
+  readonly ending?: "reset" | "end" | "silence";
   /**
    * Which commands (in capitals) count. By default all but those by which clients set up a connection, as a client
    * that loses one of these never gets to work.
@@ -56,7 +56,7 @@ export interface ProxyCounts {
 }
 
 /** A running proxy. */
-export interface Proxy extends Address {
+export interface TcpProxy extends Address {
   /** The target's URL with the proxy's address in it. */
   through(url: string): string;
   /** Replaces the faults, for open connections too. What was held back is delivered, as TCP would by sending it again. */
@@ -77,14 +77,14 @@ export interface Proxy extends Address {
 const host = "127.0.0.1";
 
 /** Starts a proxy in front of the target. The target need not be there yet. */
-export async function startProxy(target: Address, faults: ProxyFaults = {}): Promise<Proxy> {
+export async function startProxy(target: Address, faults: ProxyFaults = {}): Promise<TcpProxy> {
   const port = await reservePort();
   const proxy = new FaultyProxy(port, target, faults);
   await proxy.listen();
   return proxy;
 }
 
-class FaultyProxy implements Proxy {
+class FaultyProxy implements TcpProxy {
   readonly host = host;
   readonly port: number;
   readonly #server: Server;
