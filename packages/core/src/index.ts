@@ -1,6 +1,8 @@
 // The callers' door: what an application imports.
 
 export { type Clock, SystemClock } from "./clock.ts";
+export { eachEpisode, eachVersion, exportScope, type MemoryExport } from "./export.ts";
+export { type ImportReceipt, importRecords } from "./import.ts";
 export type { Belief, BeliefPage, Contradiction, Supersession } from "./model/belief.ts";
 export {
   type MemoryCapabilities,
@@ -45,14 +47,6 @@ export type {
 export type { MemoryHit, MemoryPage, MemoryQuery } from "./model/query.ts";
 export type { EpochMs, MemoryKind, MemoryRecord, MemoryRecordInput } from "./model/record.ts";
 export { type MemoryReach, type MemoryScope, memoryScope } from "./model/scope.ts";
-export {
-  eachEpisode,
-  eachVersion,
-  exportScope,
-  type ImportReceipt,
-  importRecords,
-  type MemoryExport,
-} from "./portability.ts";
 export { type ContradictionPolicy, type ContradictionVerdict, SupersedeMatching } from "./rules/beliefs.ts";
 export { ConfidenceFloor, type DecayPolicy, HalfLife } from "./rules/decay.ts";
 export { type DeprecationNotice, deprecate } from "./rules/deprecate.ts";

@@ -9,7 +9,7 @@ const coreLayers: readonly (readonly [layer: number, prefixes: readonly string[]
   [0, ["model/"]],
   [1, ["rules/", "clock.ts", "secret.ts"]],
   [2, ["settings.ts", "sql.ts"]],
-  [3, ["store.ts", "store/", "portability.ts"]],
+  [3, ["store.ts", "store/", "export.ts", "import.ts"]],
   [4, ["index.ts", "driver.ts", "in-memory.ts", "in-memory/"]],
 ];
 

@@ -20,8 +20,11 @@ export interface MemoryOperationEvent {
   readonly durationMs: number;
   /** Calls into the driver, repeated ones included; 0 when it was refused before the first. */
   readonly attempts: number;
-  /** `ok`, `aborted`, or the code of the error that it rejected with. */
-  readonly outcome: "ok" | "aborted" | MemoryErrorCode;
+  /**
+   * `ok`; the code of the error that it rejected with; `aborted` by the caller's signal; `failed` where what the caller
+   * brought (a redactor, a policy) threw.
+   */
+  readonly outcome: "ok" | "aborted" | "failed" | MemoryErrorCode;
 }
 
 /** An erasure has been carried out (never for a dry run). */

@@ -3,7 +3,15 @@
 // arrive in any order. Nothing here reads or writes; what happens is a plan that a driver carries out.
 
 import type { Belief, Contradiction } from "../model/belief.ts";
-import type { KeyHeads, KeyVersions, LineageHead, StoredRecord, Successor, VersionRow, WritePlan } from "../model/driver.ts";
+import type {
+  KeyHeads,
+  KeyVersions,
+  LineageHead,
+  StoredRecord,
+  Successor,
+  VersionRow,
+  WritePlan,
+} from "../model/driver.ts";
 import { MemoryConflictError, MemoryContradictionError } from "../model/errors.ts";
 import { compareText, sameJson } from "../model/json.ts";
 import type { EpochMs, MemoryRecord } from "../model/record.ts";

@@ -6,7 +6,7 @@ import { deriveCapabilities, type MemoryCapabilities, type MemoryCapability } fr
 import type { MemoryDriver } from "../model/driver.ts";
 import type { DerivedIndex } from "../model/erasure.ts";
 import { CapabilityError, isMemoryError, MemorySettingsError, MemoryUnavailableError } from "../model/errors.ts";
-import type { MemoryEvent } from "../model/event.ts";
+import type { MemoryEvent, MemoryOperationEvent } from "../model/event.ts";
 import type { CallOptions } from "../model/protocol.ts";
 import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
 import type { EpochMs, MemoryKind } from "../model/record.ts";
@@ -144,13 +144,13 @@ export class StoreContext {
       if (this.#closing !== undefined) throw this.#closed();
       const parsed: Parsed<Name> = parseOptions(name, options);
       const signal = options?.signal;
-      call = new OperationCall({ now: started, budgetMs: this.budgetMs, ...(signal === undefined ? {} : { signal }) });
+      call = new OperationCall({ now: started, budgetMs: this.budgetMs, signal });
       signal?.throwIfAborted();
       const answer = await body(call, parsed);
       this.#report(kind, operation, started, call, "ok");
       return answer;
     } catch (error) {
-      const outcome = isMemoryError(error) ? error.code : "aborted";
+      const outcome = isMemoryError(error) ? error.code : options?.signal?.aborted ? "aborted" : "failed";
       this.#report(kind, operation, started, call, outcome);
       throw error;
     } finally {
@@ -191,6 +191,11 @@ export class StoreContext {
     return new MemoryUnavailableError(`${store}: the store is closed`, { store, attempts: 0, outcome: "not-applied" });
   }
 
+  /** The call of something that is no single operation: an export, an import. It tells of itself by no event. */
+  beginCall(signal: AbortSignal | undefined): OperationCall {
+    return new OperationCall({ now: this.now(), budgetMs: this.budgetMs, signal });
+  }
+
   /** Hands an event to the operator; what that throws is theirs, and stops nothing. */
   emit(event: MemoryEvent): void {
     try {
@@ -205,7 +210,7 @@ export class StoreContext {
     operation: string,
     started: EpochMs,
     call: OperationCall | undefined,
-    outcome: "ok" | "aborted" | import("../model/errors.ts").MemoryErrorCode,
+    outcome: MemoryOperationEvent["outcome"],
   ): void {
     if (this.#onEvent === undefined) return;
     this.emit({

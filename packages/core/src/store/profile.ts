@@ -277,7 +277,7 @@ async function contradictionNow(
     { scope: asked.scope, key: asked.key, asOf: undefined, knownAt: undefined },
     call,
   );
-  return state === null ? null : believe(asked, state, undefined, store.now(), store.decay).contradiction;
+  return state === null ? null : believe(asked, state, undefined, call.now, store.decay).contradiction;
 }
 
 // What disagreed when that version was the newest. Lineages that were open then stand in the heads of that time; one that

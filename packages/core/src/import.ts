@@ -1,0 +1,185 @@
+// Bringing memory along: writes exported records elsewhere as they were, checked, masked and measured as every write is.
+
+import type { MemoryExport } from "./export.ts";
+import type { LogEntry, StoredRecord, WritePlan } from "./model/driver.ts";
+import { MemoryConflictError, MemoryRecordError } from "./model/errors.ts";
+import { uuidV7 } from "./model/id.ts";
+import type { CallOptions, MemoryStore } from "./model/protocol.ts";
+import { parseOptions } from "./model/query.ts";
+import { MEMORY_KINDS, type MemoryKind, type MemoryRecord } from "./model/record.ts";
+import { type MemoryScope, memoryScope } from "./model/scope.ts";
+import { sameContent } from "./rules/beliefs.ts";
+import type { OperationCall } from "./rules/guard.ts";
+import { type Prepared, prepareRecord } from "./rules/write.ts";
+import type { StoreContext } from "./store/context.ts";
+import { logEntries } from "./store/episodic.ts";
+import { DEFAULT_MAX_ELEMENTS, splitEntry } from "./store/working.ts";
+import { contextOf } from "./store.ts";
+
+const CHUNK = 500;
+
+/** How many records an import wrote and how many were there already, by kind. */
+export interface ImportReceipt {
+  readonly imported: Readonly<Partial<Record<MemoryKind, number>>>;
+  readonly present: Readonly<Partial<Record<MemoryKind, number>>>;
+}
+
+/**
+ * Writes exported records with id, version, instants and redaction marks as they were; checked, masked and measured as
+ * every write is. What is there already with the same content is passed over, so that an import that was cut is finished
+ * by running it again. A version is one write; episodes and vectors go in batches.
+ *
+ * @throws {CapabilityError} The store does not hold a record's kind.
+ * @throws {MemoryRecordError} A line is malformed.
+ * @throws {MemoryConflictError} Other content is there under an id or a version number; what came before it is imported.
+ */
+export async function importRecords(
+  store: MemoryStore,
+  records: AsyncIterable<MemoryExport> | Iterable<MemoryExport>,
+  options: CallOptions = {},
+): Promise<ImportReceipt> {
+  const context = contextOf(store);
+  const { signal } = parseOptions("call", options);
+  const run = new Import(context, signal);
+  for await (const line of records) {
+    signal?.throwIfAborted();
+    await run.take(line);
+  }
+  await run.flush();
+  return { imported: run.imported, present: run.present };
+}
+
+class Import {
+  readonly imported: Partial<Record<MemoryKind, number>> = {};
+  readonly present: Partial<Record<MemoryKind, number>> = {};
+  readonly #store: StoreContext;
+  readonly #signal: AbortSignal | undefined;
+  #episodes: LogEntry[] = [];
+  #vectors: Map<string, StoredRecord> = new Map();
+
+  constructor(store: StoreContext, signal: AbortSignal | undefined) {
+    this.#store = store;
+    this.#signal = signal;
+  }
+
+  async take(line: MemoryExport): Promise<void> {
+    const record: unknown = typeof line === "object" && line !== null ? line.record : undefined;
+    const kind = MEMORY_KINDS.find((one) => one === Reflect.get(Object(record), "kind"));
+    if (kind === undefined) {
+      throw new MemoryRecordError("a line of an import holds no record of a known kind", { path: "record.kind" });
+    }
+    const scope = memoryScope(line.record.scope);
+    const prepared = this.#prepare(kind, scope, line.record);
+    if (kind === "profile") await this.#takeVersion(prepared.stored, line);
+    else if (kind === "working") await this.#takeWorking(prepared, line);
+    else if (kind === "episodic") {
+      this.#episodes.push({ record: prepared.stored, anyFrom: false });
+      if (this.#episodes.length >= CHUNK) await this.flush();
+    } else {
+      this.#vectors.set(JSON.stringify([scope, prepared.stored.key]), prepared.stored);
+      if (this.#vectors.size >= CHUNK) await this.flush();
+    }
+  }
+
+  /** Writes what is gathered. */
+  async flush(): Promise<void> {
+    const episodes = this.#episodes;
+    const vectors = [...this.#vectors.values()];
+    this.#episodes = [];
+    this.#vectors = new Map();
+    if (episodes.length > 0) {
+      await logEntries(this.#store.section("episodic"), episodes, this.#call());
+      this.#count(this.imported, "episodic", episodes.length);
+    }
+    if (vectors.length > 0) {
+      await this.#store.section("semantic").index(vectors, this.#call());
+      this.#count(this.imported, "semantic", vectors.length);
+    }
+  }
+
+  #prepare(kind: MemoryKind, scope: MemoryScope, record: MemoryRecord): Prepared {
+    const store = this.#store;
+    const vectors = kind === "semantic" ? store.section("semantic") : undefined;
+    const prepared = prepareRecord(kind, scope, record, store.rules, store.now(), vectors);
+    const marks = new Set([...(record.redacted ?? []), ...(prepared.stored.redacted ?? [])]);
+    const stored: StoredRecord = {
+      ...prepared.stored,
+      recordedAt: record.recordedAt ?? prepared.stored.recordedAt,
+      version: record.version,
+      redacted: marks.size === 0 ? undefined : [...marks],
+    };
+    return { stored, value: prepared.value };
+  }
+
+  async #takeWorking(prepared: Prepared, line: MemoryExport): Promise<void> {
+    const section = this.#store.section("working");
+    const { scope, key } = prepared.stored;
+    await section.put(splitEntry(prepared, section.maxElements ?? DEFAULT_MAX_ELEMENTS), this.#call());
+    const { expiresInMs } = line;
+    if (expiresInMs !== undefined) {
+      const { ttlMs } = parseOptions("expire", { ttlMs: Math.max(1, Math.ceil(expiresInMs)) });
+      await section.expire({ scope, key, ttlMs }, this.#call());
+    }
+    this.#count(this.imported, "working", 1);
+  }
+
+  async #takeVersion(stored: StoredRecord, { lineage, settles = [] }: MemoryExport): Promise<void> {
+    const section = this.#store.section("profile");
+    const { scope, key, version, validFrom } = stored;
+    if (version === undefined || validFrom === undefined || !isCount(lineage) || !settles.every(isCount)) {
+      throw new MemoryRecordError("a version of an import lacks its version, validFrom or lineage", { path: "record" });
+    }
+    const call = this.#call();
+    const heads = await section.heads({ scope, key, id: stored.id, at: validFrom, before: undefined }, call);
+    if (heads.version >= version) {
+      const after = { scope, key, version: version - 1 };
+      const [held] = await section.history({ scope, reach: "exact", key, after, limit: 1 }, call);
+      const same =
+        held !== undefined &&
+        held.lineage === lineage &&
+        held.record.id === stored.id &&
+        held.record.recordedAt === stored.recordedAt &&
+        sameContent(held.record, stored, false);
+      if (!same) throw conflict(stored, heads.version);
+      this.#count(this.present, "profile", 1);
+      return;
+    }
+    const head = heads.open.find((one) => one.lineage === lineage)?.newest.record.version;
+    const begins = lineage === heads.lineages + 1;
+    const inOrder = heads.version === version - 1 && (heads.recordedAt ?? stored.recordedAt) <= stored.recordedAt;
+    if (!inOrder || (head === undefined) !== begins || heads.idKey !== undefined) throw conflict(stored, heads.version);
+    const plan: WritePlan = {
+      scope,
+      key,
+      base: version - 1,
+      record: stored,
+      lineage,
+      head,
+      settles,
+      token: uuidV7(call.now),
+    };
+    if (!(await section.commit(plan, call))) throw conflict(stored, heads.version);
+    this.#count(this.imported, "profile", 1);
+  }
+
+  #call(): OperationCall {
+    return this.#store.beginCall(this.#signal);
+  }
+
+  #count(into: Partial<Record<MemoryKind, number>>, kind: MemoryKind, by: number): void {
+    into[kind] = (into[kind] ?? 0) + by;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+function conflict(stored: StoredRecord, actualVersion: number): MemoryConflictError {
+  return new MemoryConflictError("an imported version does not follow what the key holds", {
+    key: stored.key,
+    id: stored.id,
+    expectedVersion: (stored.version ?? 1) - 1,
+    actualVersion,
+  });
+}
