@@ -216,6 +216,38 @@ export const beliefsCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "beliefs/settled-lineages-are-over",
+    promise: "In a list too, a lineage that a decision has settled is over from the decision's `validFrom` on.",
+    needs: { profile: true, supersession: true, asOf: true },
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      const now = context.clock.now();
+      for (const key of ["k1", "k2"]) {
+        await store.supersede(scope, { ...record(key, "a"), subject: "a", validFrom: now - 3 * DAY });
+        const b = await store.supersede(scope, { ...record(key, "b"), subject: "b", validFrom: now - 3 * DAY });
+        await store.supersede(
+          scope,
+          { ...record(key, "c"), subject: "a", validFrom: now - DAY },
+          { resolves: [b.record.id] },
+        );
+      }
+      const at = async (asOf: number) =>
+        (await store.beliefs(scope, { asOf })).beliefs.map((one) => [
+          one.record?.value ?? null,
+          one.contradiction?.holds.length ?? 0,
+        ]);
+      assert.deepEqual(await at(now), [
+        ["c", 0],
+        ["c", 0],
+      ]);
+      assert.deepEqual(await at(now - DAY - 1), [
+        [null, 2],
+        [null, 2],
+      ]);
+    },
+  },
+  {
     id: "beliefs/as-of",
     promise: "`beliefs` answers as of an instant, for every key of the page.",
     needs: { profile: true, asOf: true },
