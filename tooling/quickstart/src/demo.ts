@@ -1,0 +1,277 @@
+// The demo from its arguments to its exit code: replay, check, show, forget. Everything that a test wants to put in the
+// place of the real thing comes in from outside.
+
+import { setImmediate as breathe } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { HalfLife, isMemoryError, redact, requireMemory } from "@memory/core";
+import { Checks, checkDialogue, checkResemblance, checkTenant } from "./checks.ts";
+import { StoryClock } from "./clock.ts";
+import type { Embedder } from "./embed.ts";
+import type { Engine } from "./engine.ts";
+import { forget } from "./forget.ts";
+import { type Replayed, replay, type Stage, turnName } from "./replay.ts";
+import { type Output, Screen, shown } from "./show.ts";
+import { SummaryCache } from "./summaries.ts";
+import { counted, DECAY, said, tour } from "./tour.ts";
+import { type Dialogue, readTranscript, TranscriptError } from "./transcript.ts";
+
+/** What the demo runs in. */
+export interface Surroundings {
+  readonly output: Output;
+  /** Where it says what is wrong. */
+  readonly complaints: Output;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly startEngine: () => Promise<Engine>;
+  readonly embedder: Embedder;
+  /** A clock for the time taken, in milliseconds from anywhere. */
+  readonly elapsedMs: () => number;
+}
+
+const OWN_TRANSCRIPT = fileURLToPath(new URL("../data/conversations.jsonl", import.meta.url));
+const TENANT = "demo";
+const START = Date.UTC(2026, 4, 4, 9);
+const DEFAULT_EMBEDDED = 100;
+const SHOWN_MISMATCHES = 10;
+
+const HELP = `npm run demo                        a walk through what memory does, on a few short conversations
+npm run demo -- --input FILE        replays the conversations of FILE and checks every answer
+
+  --input FILE    one conversation a line, as JSON:
+                  { id, services, turns: [{ speaker: "user" | "system", text, state? }] }
+                  \`state\` is what is annotated to hold after the turn: { service: { slot: value } }
+  --embed N|all   how many user turns of FILE are embedded, from the first on (default ${DEFAULT_EMBEDDED}; 10 to 20 ms each)
+  --help          this
+
+Exit code 1 when an answer differs from what it has to be, or an argument or FILE cannot be used.
+`;
+
+/** Runs the demo and gives its exit code: 0, or 1 for any mismatch and for whatever cannot be used. */
+export async function runDemo(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { output, complaints, environment } = surroundings;
+  try {
+    const { help, input, embed } = parseArguments(args);
+    if (help) {
+      output.write(HELP);
+      return 0;
+    }
+    const dialogues = await readTranscript(input ?? OWN_TRANSCRIPT);
+    const screen = new Screen(output, environment);
+    return await perform(surroundings, screen, dialogues, { input, embed });
+  } catch (error) {
+    if (error instanceof ArgumentError) complaints.write(`${error.message}\n\n${HELP}`);
+    else if (error instanceof TranscriptError) complaints.write(`${error.message}\n`);
+    else if (isMemoryError(error))
+      complaints.write(`The store refused: ${error.name} (${error.code}): ${error.message}\n`);
+    else throw error;
+    return 1;
+  }
+}
+
+interface Arguments {
+  readonly help: boolean;
+  readonly input: string | undefined;
+  /** The most user turns to embed. */
+  readonly embed: number;
+}
+
+class ArgumentError extends Error {
+  override readonly name = "ArgumentError";
+}
+
+function parseArguments(args: readonly string[]): Arguments {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { help: { type: "boolean" }, input: { type: "string" }, embed: { type: "string" } },
+    });
+    return { help: values.help === true, input: values.input, embed: parseEmbed(values.embed) };
+  } catch (error) {
+    if (error instanceof TypeError) throw new ArgumentError(error.message);
+    throw error;
+  }
+}
+
+function parseEmbed(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_EMBEDDED;
+  if (text === "all") return Number.POSITIVE_INFINITY;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new ArgumentError('--embed takes a whole number, or "all"');
+}
+
+async function perform(
+  surroundings: Surroundings,
+  screen: Screen,
+  dialogues: readonly Dialogue[],
+  wanted: Pick<Arguments, "input" | "embed">,
+): Promise<number> {
+  const { startEngine, embedder, elapsedMs } = surroundings;
+  const started = elapsedMs();
+  const engine = await startEngine();
+  try {
+    const clock = new StoryClock(START);
+    const summaries = new SummaryCache();
+    const store = engine.open({
+      clock,
+      decay: new HalfLife(DECAY),
+      derivedIndices: [summaries],
+      embeddingDimensions: embedder.dimensions,
+    });
+    const stage: Stage = { store, clock, tenantId: TENANT, summaries, embedder, checks: new Checks() };
+    try {
+      screen.title(`Memory, shown on ${wanted.input ?? "a few conversations"}`);
+      screen.row("store", engine.label);
+      screen.row("embeddings", embedder.label);
+      const figures = await play(stage, screen, dialogues, wanted);
+      return conclude(stage, screen, figures, (elapsedMs() - started) / 1_000);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await engine.close();
+  }
+}
+
+async function play(
+  stage: Stage,
+  screen: Screen,
+  dialogues: readonly Dialogue[],
+  { input, embed }: Pick<Arguments, "input" | "embed">,
+): Promise<Figures> {
+  const { store, embedder } = stage;
+  requireMemory(store, {
+    working: true,
+    profile: true,
+    episodic: true,
+    semantic: true,
+    asOf: true,
+    knownAt: true,
+    supersession: true,
+    erasure: true,
+    reach: true,
+    embeddingDimensions: embedder.dimensions,
+  });
+  await store.verify();
+  const before = await store.erase({ tenantId: TENANT });
+  if (before.records > 0) screen.row("cleared", `${counted(before)} of an earlier run`);
+  const all = await replayAll(stage, screen, dialogues, input === undefined ? Number.POSITIVE_INFINITY : embed);
+  const figures = tally(all);
+  if (input === undefined) {
+    await tour(stage, screen, all);
+    await forget(stage, { tenantId: TENANT }, all.length - 1);
+    return figures;
+  }
+  await showInput(stage, screen, all);
+  const { receipt } = await forget(stage, { tenantId: TENANT }, all.length);
+  checkCounts(stage, receipt.counts, figures);
+  screen.call(`erase({ tenantId: "${TENANT}" })`);
+  screen.row("erased", `${counted(receipt)}   complete: ${receipt.complete}`);
+  return figures;
+}
+
+async function replayAll(
+  stage: Stage,
+  screen: Screen,
+  dialogues: readonly Dialogue[],
+  embedAtMost: number,
+): Promise<readonly Replayed[]> {
+  const isLong = dialogues.length >= 20;
+  const all: Replayed[] = [];
+  let left = embedAtMost;
+  if (isLong) screen.gap();
+  for (const dialogue of dialogues) {
+    const replayed = await replay(stage, dialogue, left);
+    left -= replayed.embedded.length;
+    all.push(replayed);
+    if (isLong) screen.progress("replayed", all.length, dialogues.length);
+    await breathe();
+  }
+  // Asked when all of it is in memory, so that a conversation that leaks into another shows.
+  for (const [index, replayed] of all.entries()) {
+    await checkDialogue(stage, replayed);
+    await checkResemblance(stage, replayed);
+    if (isLong) screen.progress("checked ", index + 1, all.length);
+    await breathe();
+  }
+  await checkTenant(stage, all);
+  return all;
+}
+
+// Real conversations are not told again; what is shown is what resembles what across them.
+async function showInput({ store, tenantId }: Stage, screen: Screen, all: readonly Replayed[]): Promise<void> {
+  const embedded = all.filter((replayed) => replayed.embedded.length > 0);
+  const chosen = new Set([embedded[0], embedded[embedded.length >> 1], embedded.at(-1)]);
+  if (embedded.length > 1) {
+    screen.section(
+      "Recall by resemblance",
+      "For the longest embedded turn of a conversation, the closest turn of another one.",
+    );
+    for (const replayed of chosen) {
+      if (replayed === undefined) continue;
+      const { session, dialogue } = replayed;
+      const lengthOf = (turn: number): number => dialogue.turns[turn]?.text.length ?? 0;
+      const index = replayed.embedded.reduce((longest, one) => (lengthOf(one) > lengthOf(longest) ? one : longest));
+      const record = await store.recall(session, turnName(index));
+      const hits = await store.search({ tenantId }, { embedding: record?.embedding ?? [], reach: "under", limit: 50 });
+      const other = hits.find((hit) => hit.record.scope.sessionId !== session.sessionId);
+      screen.row(dialogue.id, redact(dialogue.turns[index]?.text ?? ""));
+      if (other === undefined) continue;
+      screen.row(`  ${other.score.toFixed(2)}`, `${said(other.record.value)[1]}  (${other.record.scope.sessionId})`);
+    }
+  }
+  screen.section("Erasure", "Everything that was replayed is forgotten, with the summary of each conversation.");
+}
+
+interface Figures {
+  readonly dialogues: number;
+  readonly turns: number;
+  readonly facts: number;
+  readonly versions: number;
+  readonly episodes: number;
+  readonly userTurns: number;
+  readonly embedded: number;
+}
+
+function tally(all: readonly Replayed[]): Figures {
+  const sum = (of: (one: Replayed) => number): number => all.reduce((total, one) => total + of(one), 0);
+  const turns = sum(({ dialogue }) => dialogue.turns.length);
+  return {
+    dialogues: all.length,
+    turns,
+    facts: sum(({ dialogue }) => new Set(dialogue.turns.flatMap(({ facts }) => [...(facts?.keys() ?? [])])).size),
+    versions: sum(({ versions }) => versions),
+    episodes: turns,
+    userTurns: sum(({ dialogue }) => dialogue.turns.filter(({ speaker }) => speaker === "user").length),
+    embedded: sum(({ embedded }) => embedded.length),
+  };
+}
+
+// What was written, counted on the way in, is what the receipt counted on the way out.
+function checkCounts({ checks }: Stage, counts: Readonly<Partial<Record<string, number>>>, figures: Figures): void {
+  const { dialogues, versions, episodes, embedded } = figures;
+  const said = [counts["working"], counts["profile"] ?? 0, counts["episodic"], counts["semantic"] ?? 0];
+  checks.same("the receipt counts what was written", said, [dialogues, versions, episodes, embedded]);
+}
+
+function conclude({ checks }: Stage, screen: Screen, figures: Figures, seconds: number): number {
+  screen.section("Figures", "What was replayed, and how many answers were compared with what they had to be.");
+  screen.row("dialogues", String(figures.dialogues));
+  screen.row("turns", `${figures.turns}, each appended and logged as an episode`);
+  screen.row("facts", `${figures.facts} (slots, and services in use) in ${figures.versions} versions`);
+  screen.row("episodes", String(figures.episodes));
+  screen.row("embedded", `${figures.embedded} of ${figures.userTurns} user turns, from the first on`);
+  screen.row("checks", String(checks.made));
+  screen.row("mismatches", String(checks.failed));
+  screen.row("seconds", seconds.toFixed(1));
+  screen.gap();
+  for (const { what, actual, expected } of checks.mismatches.slice(0, SHOWN_MISMATCHES)) {
+    screen.verdict(false, `Mismatch: ${what}`);
+    screen.row("answered", shown(actual));
+    screen.row("expected", shown(expected));
+  }
+  screen.verdict(
+    checks.failed === 0,
+    checks.failed === 0 ? "Every answer was what it had to be." : `${checks.failed} answers were wrong.`,
+  );
+  return checks.failed === 0 ? 0 : 1;
+}
