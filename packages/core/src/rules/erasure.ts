@@ -89,10 +89,10 @@ async function purgeCondemned(
     );
     for (const { adapter, scope, artefactIds } of groupByPlace(page)) {
       if (failures.has(adapter)) continue;
-      asked.add(adapter);
+      const index = indices.get(adapter);
       try {
-        const index = indices.get(adapter);
         if (index === undefined) throw new Error("the derived index is not configured");
+        asked.add(adapter);
         await context.purge(index, scope, [...artefactIds]);
       } catch (error) {
         context.call.signal.throwIfAborted();

@@ -66,6 +66,7 @@ export class StoreContext {
   readonly indices: readonly DerivedIndex[];
   readonly settings: RuntimeSettings;
   readonly clock: Clock;
+  readonly entropy: () => number;
   readonly budgetMs: number;
   readonly #onEvent: ((event: MemoryEvent) => void) | undefined;
   #inFlight = 0;
@@ -78,11 +79,12 @@ export class StoreContext {
     const largest = driver.maxValueBytes ?? DEFAULT_MAX_VALUE_BYTES;
     const maxValueBytes = Math.min(options.maxValueBytes ?? largest, largest);
     this.clock = options.clock ?? new SystemClock();
+    this.entropy = options.entropy ?? Math.random;
     this.settings = runtimeSettings(options.settings);
     this.budgetMs = retryBudgetMs(this.settings);
     this.driver = guardDriver(driver, {
       clock: this.clock,
-      entropy: options.entropy ?? Math.random,
+      entropy: this.entropy,
       settings: this.settings,
     });
     this.capabilities = deriveCapabilities(driver, maxValueBytes);

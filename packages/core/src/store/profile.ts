@@ -35,6 +35,9 @@ import { keyPage } from "./pages.ts";
 /** How many versions `history` and `eachVersion` fetch in one round trip. */
 export const HISTORY_CHUNK = 1_000;
 
+// The longest step aside after a lost race, in milliseconds: about as long as a few writes take.
+const LOST_RACE_DELAY_MS = 16;
+
 type ProfileAsked = Asked & { readonly key: string };
 type Write = Pick<BeliefWrite, "mode" | "expectedVersion" | "resolves">;
 
@@ -158,6 +161,8 @@ async function settle(
   const asked: ProfileAsked = { kind: "profile", scope, reach: "exact", key: stored.key };
   const token = uuidV7(call.now);
   const deadline = call.now + call.budgetMs;
+  let lost = 0;
+  let waitedMs = 0;
   for (;;) {
     const heads = await section.heads(headsOf(stored, stored.id, stored.validFrom), call);
     const repeat = findRepeat(heads, stored);
@@ -169,12 +174,21 @@ async function settle(
       const decision = decide(heads, terms);
       if (await section.commit(decision.plan, call)) return await answer(store, section, asked, decision, call);
     }
-    if (store.now() >= deadline) {
+    lost += 1;
+    // The clock may stand still, or step back; what was waited counts all the same.
+    if (store.now() >= deadline || waitedMs >= call.budgetMs) {
       throw new MemoryUnavailableError("the write lost every race for its key until its deadline", {
         store: store.driver.name,
         attempts: call.attempts,
         outcome: "not-applied",
       });
+    }
+    if (lost > 1) {
+      // Somebody else's write landed, so that there is progress; stepping aside at random keeps many writers from
+      // reading and planning in lockstep for a race that one of them wins.
+      const delayMs = Math.max(1, store.entropy() * Math.min(2 ** lost, LOST_RACE_DELAY_MS));
+      waitedMs += delayMs;
+      await store.clock.sleep(delayMs, call.callerSignal);
     }
   }
 }
