@@ -32,7 +32,9 @@ test("a notice whose text is computed is refused: the page could not show it", (
 
 test("a code is given once", () => {
   const [notice] = readNotices("a.ts", source);
-  expect(renderNotices(notice === undefined ? [] : [notice])).toContain("| `MEMORY_DEP0001` | `MemoryQuery.prefix` |");
+  expect(renderNotices(notice === undefined ? [] : [notice])).toContain(
+    "\n| `MEMORY_DEP0001` | `MemoryQuery.prefix` |",
+  );
   expect(() => renderNotices(notice === undefined ? [] : [notice, notice])).toThrow("MEMORY_DEP0001");
 });
 

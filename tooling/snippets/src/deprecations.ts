@@ -8,6 +8,7 @@ import { root } from "./pages.ts";
 /** Where the page stands. */
 export const deprecationsPath: string = join(root, "docs", "deprecations.md");
 
+const HEADINGS = ["code", "deprecated", "write instead", "since", "removed in"] as const;
 const FIELDS = ["code", "subject", "replacement", "since", "removal"] as const;
 
 /** What one call says. */
@@ -43,14 +44,14 @@ export function renderNotices(notices: readonly Notice[]): string {
   const sorted = [...notices].sort((a, b) => (a.code < b.code ? -1 : 1));
   const twice = sorted.find(({ code }, index) => code === sorted[index + 1]?.code);
   if (twice !== undefined) throw new Error(`the deprecation code ${twice.code} is given twice`);
-  const rows = sorted.map(
-    ({ code, subject, replacement, since, removal }) =>
-      `| \`${code}\` | \`${subject}\` | \`${replacement}\` | ${since} | ${removal} |`,
-  );
-  const list =
-    rows.length === 0
-      ? ["Nothing is deprecated."]
-      : ["| code | deprecated | write instead | since | removed in |", "|---|---|---|---|---|", ...rows];
+  const rows = sorted.map(({ code, subject, replacement, since, removal }) => [
+    `\`${code}\``,
+    `\`${subject}\``,
+    `\`${replacement}\``,
+    since,
+    removal,
+  ]);
+  const list = rows.length === 0 ? ["Nothing is deprecated."] : table([HEADINGS, ...rows]);
   return [
     "# Deprecations",
     "",
@@ -60,4 +61,12 @@ export function renderNotices(notices: readonly Notice[]): string {
     ...list,
     "",
   ].join("\n");
+}
+
+// Columns of one width, as the formatter wants them.
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const [head, ...rest] = rows.map((row) => line(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))));
+  return [head ?? "", line(widths.map((width) => "-".repeat(width))), ...rest];
 }

@@ -12,7 +12,10 @@ import { readPages, root } from "../src/pages.ts";
 import { npmScriptsOf, programsOf } from "../src/programs.ts";
 
 const pages = readPages();
-const programs = pages.flatMap(({ path, markdown }) => programsOf(path, markdown));
+// What stands in tooling is for who works on it there; its code is that package's own.
+const programs = pages
+  .filter(({ path }) => !path.startsWith("tooling/"))
+  .flatMap(({ path, markdown }) => programsOf(path, markdown));
 // Inside this package, so that the programs import what it depends on.
 const folder = fileURLToPath(new URL("../.cache/programs/", import.meta.url));
 const fileOf = (name: string) => join(folder, `${name.replaceAll(/[^\w.-]/g, "_")}.ts`);
