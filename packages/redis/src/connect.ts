@@ -1,0 +1,215 @@
+// A client of our own: which deployment a connection string means, and every client option that matters, with its reason.
+// Sources are ioredis 6.0.0, built/.
+
+import type { ConnectionOptions } from "node:tls";
+import type { MemoryStoreSettings } from "@memory/core";
+import { MemorySettingsError } from "@memory/core/driver";
+import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { NotSentError } from "./errors.ts";
+import type { RedisClient } from "./script.ts";
+
+/** A client that is ours to close, and how to wait for it. */
+export interface OwnedClient {
+  readonly client: RedisClient;
+  /** Resolves when commands can be sent. @throws {NotSentError} The connection could not be made. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a connection string says. */
+export interface Target {
+  readonly kind: "standalone" | "cluster" | "sentinel";
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly isTls: boolean;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly db: number;
+  /** The master's name among Sentinels. */
+  readonly master: string | undefined;
+}
+
+type ClientOptions = Omit<RedisOptions, "replyMapping"> & { readonly replyMapping: "legacy" };
+
+/** How long the client waits before it connects again, at most: a failover should be noticed soon after it is over. */
+const LONGEST_RECONNECT_MS = 500;
+
+/** How long a connection may be silent at the TCP level before the system probes it. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Makes a client. It connects with the first command. @throws {MemorySettingsError} The connection string is not one of Redis. */
+export function connectClient(settings: MemoryStoreSettings, tls: ConnectionOptions | undefined): OwnedClient {
+  const target = parseTarget(settings.dsn.reveal());
+  const options = clientOptions(target, settings, tls);
+  return own(target.kind === "cluster" ? clusterClient(target, options) : new Redis(options));
+}
+
+/**
+ * Reads a connection string: `redis://` and `rediss://` (TLS) with `[user[:password]@]host[:port][/db]`; several hosts, or
+ * `?cluster=true`, are a cluster; `redis+sentinel://host[:port],.../master[/db]` (`rediss+sentinel`: TLS) asks Sentinels.
+ *
+ * @throws {MemorySettingsError} It is none of these; the message holds no part of it.
+ */
+export function parseTarget(dsn: string): Target {
+  const parts = /^(redis|rediss)(\+sentinel)?:\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i.exec(dsn);
+  if (parts === null) throw refusal("is not a redis://, rediss://, redis+sentinel:// or rediss+sentinel:// address");
+  const [, scheme = "", sentinel, authority = "", path = "", query = ""] = parts;
+  const at = authority.lastIndexOf("@");
+  const [user = "", ...secret] = authority.slice(0, Math.max(at, 0)).split(":");
+  const hosts = authority
+    .slice(at + 1)
+    .split(",")
+    .map((host) => parseHost(host, sentinel === undefined ? 6379 : 26379));
+  const parameters = new URLSearchParams(query);
+  for (const name of parameters.keys()) {
+    if (name !== "cluster" && name !== "db") throw refusal("has a parameter other than `cluster` and `db`");
+  }
+  const steps = path.split("/").slice(1).map(decodeURIComponent);
+  const master = sentinel === undefined ? undefined : steps.shift();
+  if (master === "" || (sentinel !== undefined && master === undefined))
+    throw refusal("names no master for its Sentinels");
+  const [first = ""] = steps;
+  const db = Number(parameters.get("db") ?? (first === "" ? "0" : first));
+  if (steps.length > 1 || !Number.isInteger(db) || db < 0) throw refusal("has a database that is not a whole number");
+  const isCluster = sentinel === undefined && (hosts.length > 1 || parameters.get("cluster") === "true");
+  if (isCluster && db !== 0) throw refusal("has a database beside several hosts; a cluster has only database 0");
+  return {
+    kind: sentinel === undefined ? (isCluster ? "cluster" : "standalone") : "sentinel",
+    hosts,
+    isTls: scheme.toLowerCase() === "rediss",
+    username: user === "" ? undefined : decodeURIComponent(user),
+    password: secret.length === 0 ? undefined : decodeURIComponent(secret.join(":")),
+    db,
+    master,
+  };
+}
+
+function clientOptions(
+  target: Target,
+  settings: MemoryStoreSettings,
+  tls: ConnectionOptions | undefined,
+): ClientOptions {
+  const { hosts, isTls, username, password, db, master } = target;
+  const [first = { host: "localhost", port: 6379 }] = hosts;
+  return {
+    ...(master === undefined
+      ? first
+      : {
+          sentinels: [...hosts],
+          name: master,
+          ...(isTls ? { sentinelTLS: tls ?? {}, enableTLSForSentinelMode: true } : {}),
+          // One look at every Sentinel, then the attempt has failed and the store tries again (SentinelConnector).
+          sentinelRetryStrategy: () => null,
+          sentinelCommandTimeout: settings.connectTimeoutMs,
+          // Told by a Sentinel's push of a failover, instead of by the old master's silence.
+          failoverDetector: true,
+        }),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(isTls ? { tls: { ...(hosts.length === 1 ? { servername: first.host } : {}), ...tls } } : {}),
+    db,
+    replyMapping: "legacy",
+    // Nothing is done before the first operation, and an unreachable server is that operation's error.
+    lazyConnect: true,
+    connectTimeout: settings.connectTimeoutMs,
+    keepAlive: KEEP_ALIVE_MS,
+    // What one turn of the event loop asks for leaves in one write (autoPipelining.js): twice the throughput at 64 callers.
+    enableAutoPipelining: true,
+    // An append that the client sent twice on its own would be there twice (event_handler.js, readyHandler): the store
+    // retries, and says so to the script.
+    autoResendUnfulfilledCommands: false,
+    // With 0, what is in flight when the connection closes is rejected at once (event_handler.js, closeHandler); with null or
+    // more it would wait for as many reconnections.
+    maxRetriesPerRequest: 0,
+    // A queue in the client has no deadline. The store's gate queues, and `ready` waits for the connection.
+    enableOfflineQueue: false,
+    // For ever, as the connection is asked for again with each attempt; without synchrony between clients.
+    retryStrategy: (times) => Math.min(LONGEST_RECONNECT_MS, 20 * 2 ** Math.min(times, 6)) * (0.5 + Math.random() / 2),
+    // A demoted master keeps its connections (ioredis #144): leave it, so that the next attempt finds the new one.
+    reconnectOnError: (error) => error.message.startsWith("READONLY") && 1,
+    // A loading server is the store's to wait for: without this the client waits up to ten seconds (Redis.js, _readyCheck).
+    maxLoadingRetryTime: Math.min(1_000, settings.attemptTimeoutMs),
+  };
+}
+
+function clusterClient({ hosts }: Target, options: ClientOptions): Cluster {
+  // The cluster has its own retry; nodes queue while they connect, which ConnectionPool.js sets itself.
+  const { retryStrategy: _retry, enableOfflineQueue: _queue, host: _host, port: _port, ...redisOptions } = options;
+  const { tls } = redisOptions;
+  return new Cluster([...hosts], {
+    redisOptions,
+    enableOfflineQueue: false,
+    lazyConnect: true,
+    enableAutoPipelining: true,
+    // 0: a command whose connection closed is not sent again by the client (cluster/index.js, handleError), see
+    // autoResendUnfulfilledCommands. MOVED, ASK and TRYAGAIN had no effect and are followed.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 100,
+    maxRedirections: 5,
+    slotsRefreshTimeout: Math.min(2_000, redisOptions.connectTimeout ?? 2_000),
+    // A failover is noticed without waiting for a MOVED.
+    slotsRefreshInterval: 5_000,
+    clusterRetryStrategy: (times) =>
+      Math.min(LONGEST_RECONNECT_MS, 20 * 2 ** Math.min(times, 6)) * (0.5 + Math.random() / 2),
+    // With TLS nodes are known by name in the certificate: keep the names as they are.
+    ...(tls === undefined
+      ? {}
+      : { dnsLookup: (address: string, found: (error: null, address: string) => void) => found(null, address) }),
+  });
+}
+
+function own(client: RedisClient): OwnedClient {
+  let lastError: unknown;
+  // Without a listener the client prints to the console (Redis.js, silentEmit); what fails is told by operations.
+  client.on("error", (error: unknown) => {
+    lastError = error;
+  });
+  client.on("ready", () => {
+    lastError = undefined;
+  });
+  const notSent = (): NotSentError =>
+    new NotSentError("there is no connection", lastError === undefined ? undefined : { cause: lastError });
+
+  return {
+    client,
+    ready: () =>
+      new Promise<void>((resolve, reject) => {
+        if (client.status === "ready") {
+          resolve();
+          return;
+        }
+        if (client.status === "end") {
+          reject(notSent());
+          return;
+        }
+        const leave = (): void => {
+          client.off("ready", onReady).off("close", onClose).off("end", onClose);
+        };
+        const onReady = (): void => {
+          leave();
+          resolve();
+        };
+        const onClose = (): void => {
+          leave();
+          reject(notSent());
+        };
+        client.on("ready", onReady).on("close", onClose).on("end", onClose);
+        if (client.status === "wait") client.connect().catch(() => undefined);
+      }),
+    async close(): Promise<void> {
+      // QUIT lets replies that are on their way arrive; without a connection there is nobody to say it to.
+      if (client.status === "ready") await client.quit().catch(() => undefined);
+      client.disconnect();
+    },
+  };
+}
+
+function parseHost(text: string, port: number): { readonly host: string; readonly port: number } {
+  const parts = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(text);
+  const host = parts?.[1] ?? parts?.[2];
+  if (host === undefined || host === "") throw refusal("has a host that is empty or malformed");
+  return { host, port: parts?.[3] === undefined ? port : Number(parts[3]) };
+}
+
+function refusal(problem: string): MemorySettingsError {
+  return new MemorySettingsError(`dsn ${problem}`, { setting: "dsn" });
+}
