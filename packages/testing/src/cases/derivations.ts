@@ -139,7 +139,7 @@ const registering: readonly ConformanceCase[] = [
         assert.ok(page.derivations.length <= 5);
         found.push(...page.derivations.map((one) => `${one.artefactId} ${one.scope.sessionId ?? ""}`));
         cursor = page.cursor ?? undefined;
-      } while (cursor !== undefined);
+      } while (cursor !== undefined && found.length <= 12);
       assert.deepEqual(
         found,
         upTo(6).flatMap((n) => [`a${n} `, `a${n} s`]),

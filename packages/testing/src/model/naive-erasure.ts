@@ -80,9 +80,9 @@ export async function eraseNaively(
   for (const row of meant) row.gone = true;
   for (const one of condemned) one.condemned = true;
   for (const one of shared) one.gone = true;
-  const adapters = [...new Set(owned.map((one) => one.derivation.adapter))].sort(byBytes);
+  const named = [...new Set(owned.map((one) => one.derivation.adapter))].sort(byBytes);
   const outstanding: string[] = [];
-  for (const name of adapters) {
+  for (const name of named) {
     const index = indices.find((one) => one.name === name);
     const its = owned.filter((one) => one.derivation.adapter === name);
     if (index !== undefined && (await purge(index, its))) for (const one of its) one.gone = true;
@@ -91,7 +91,8 @@ export async function eraseNaively(
   const receipt = {
     ...base,
     artefacts: distinct(owned.filter((one) => one.gone)),
-    adapters,
+    // An index that is not configured cannot be asked.
+    adapters: named.filter((name) => indices.some((one) => one.name === name)),
     outstanding,
     completedAt: outstanding.length === 0 ? now : null,
     complete: outstanding.length === 0,

@@ -119,7 +119,9 @@ class Run {
     const tested = await this.#openTarget(expiry);
     const indices = notingIndices();
     const model: Side = { store: await this.#open(this.#reference, expiry, indices), indices, walk: undefined };
+    // A sequence before this one may have ended in the middle.
     tested.walk = undefined;
+    purgesOf(tested);
     try {
       await this.#drive(tested, model, world);
     } finally {
