@@ -55,8 +55,12 @@ export abstract class MemoryError extends Error {
 export function isMemoryError<C extends MemoryErrorCode>(error: unknown, code: C): error is MemoryErrorClasses[C];
 export function isMemoryError(error: unknown): error is MemoryError;
 export function isMemoryError(error: unknown, code?: string): boolean {
-  if (typeof error !== "object" || error === null || !Object.hasOwn(error, BRAND)) return false;
-  return code === undefined || Reflect.get(error, "code") === code;
+  if (typeof error !== "object" || error === null) return false;
+  try {
+    return Object.hasOwn(error, BRAND) && (code === undefined || Reflect.get(error, "code") === code);
+  } catch {
+    return false; // a proxy that refuses to be asked
+  }
 }
 
 /** A scope, or a record's scope or kind, is not what the operation needs. Nothing was read or stored. */
@@ -273,34 +277,58 @@ export class PoolExhaustedError extends MemoryError {
 
 /**
  * A copy of a client's error that is safe to log: its class, code and a message built from these alone. Client errors
- * carry row data, arguments and connection strings in their message and properties; none of it is copied.
+ * carry row data, arguments and connection strings in their message and properties; none of it is copied. Never throws,
+ * whatever the error is made of.
  */
 export function safeCause(error: unknown): unknown {
-  return copyError(error, 0);
+  try {
+    return copyError(error, 0);
+  } catch {
+    // A proxy, or an accessor of the error's own.
+    return new Error("message withheld");
+  }
 }
 
 function copyError(error: unknown, depth: number): unknown {
   if (isMemoryError(error)) return error;
   if (!(error instanceof Error)) return new Error(`a ${error === null ? "null" : typeof error} was thrown`);
-  const name = identifier(error.name) ?? "Error";
-  const code = identifier(property(error, "code"));
-  // The first word of a Redis reply (`READONLY`, `WRONGTYPE`) is its code; the rest may quote arguments.
-  const reply = code === undefined ? /^[A-Z]{3,32}(?= |$)/.exec(error.message)?.[0] : undefined;
-  const parts = [code ?? reply, identifier(property(error, "syscall")), identifier(property(error, "constraint_name"))];
+  const name = matching(CLASS, property(error, "name")) ?? "Error";
+  const code = matching(CODE, property(error, "code")) ?? replyCode(error, name);
+  const parts = [
+    code,
+    matching(IDENTIFIER, property(error, "syscall")),
+    matching(IDENTIFIER, property(error, "constraint_name")),
+  ];
   const message = parts.filter((part) => part !== undefined).join(" ") || "message withheld";
-  const inner = depth < 4 && error.cause !== undefined ? copyError(error.cause, depth + 1) : undefined;
+  const cause = property(error, "cause");
+  const inner = depth < 4 && cause !== undefined ? copyError(cause, depth + 1) : undefined;
   const copy = new Error(message, inner === undefined ? undefined : { cause: inner });
   hide(copy, { name, stack: safeStack(error, name, message) });
-  if (code !== undefined || reply !== undefined) Object.assign(copy, { code: code ?? reply });
+  if (code !== undefined) Object.assign(copy, { code });
   return copy;
 }
 
-// V8 begins a stack with `Name: message`; only what follows that exact prefix is known to be frames.
+// Name and code are texts that anybody may have set: only what looks like a class and like a code is one.
+const CLASS = /^[A-Z][A-Za-z0-9]{0,63}(?:Error|Exception|Reply)$|^(?:Error|ErrorReply)$/;
+const CODE = /^[A-Z0-9][A-Z0-9_]{2,63}$/;
+const IDENTIFIER = /^[A-Za-z0-9_.:]{1,64}$/;
+const FRAME = /^ {4}at .*:\d+:\d+\)?$/;
+
+// The first word of a Redis reply (`READONLY`, `WRONGTYPE`) is its code; the rest may quote arguments.
+function replyCode(error: Error, name: string): string | undefined {
+  const message = property(error, "message");
+  return /Reply/.test(name) && typeof message === "string" ? /^[A-Z]{3,32}(?= |$)/.exec(message)?.[0] : undefined;
+}
+
+// V8 begins a stack with `Name: message`. Only frames of code that follow that message are kept: clients append queries.
 function safeStack(error: Error, name: string, message: string): string {
   const head = `${name}: ${message}`;
-  const stack = typeof error.stack === "string" ? error.stack : "";
-  const at = stack.indexOf("\n    at ", stack.indexOf(error.message) + error.message.length);
-  return at === -1 || !stack.includes(error.message) ? head : head + stack.slice(at);
+  const stack = property(error, "stack");
+  const own = property(error, "message");
+  if (typeof stack !== "string" || typeof own !== "string" || own === "" || !stack.includes(own)) return head;
+  const after = stack.slice(stack.indexOf(own) + own.length).split("\n");
+  const last = after.findIndex((line, at) => at > 0 && !FRAME.test(line));
+  return [head, ...after.slice(1, last === -1 ? undefined : last)].join("\n");
 }
 
 function property(error: Error, name: string): unknown {
@@ -311,8 +339,8 @@ function property(error: Error, name: string): unknown {
   }
 }
 
-function identifier(text: unknown): string | undefined {
-  return typeof text === "string" && /^[A-Za-z0-9_.:]{1,64}$/.test(text) ? text : undefined;
+function matching(pattern: RegExp, text: unknown): string | undefined {
+  return typeof text === "string" && pattern.test(text) ? text : undefined;
 }
 
 function hide(target: Error, details: Readonly<Record<string, unknown>>): void {

@@ -171,8 +171,11 @@ export class Operation<Q, R> {
       this.#fail(this.#unavailable());
       return;
     }
-    const delayMs = retryDelayMs(settings, this.#attempts, entropy);
-    clock.sleep(delayMs, this.#signal).then(
+    // A clock or an entropy that throws must not leave the caller waiting.
+    const rest = new Promise<void>((begin) => {
+      begin(clock.sleep(retryDelayMs(settings, this.#attempts, entropy), this.#signal));
+    });
+    rest.then(
       () => {
         if (!this.#isSettled) this.#enter();
       },
@@ -283,8 +286,9 @@ interface Verdict {
 function judge(driver: MemoryDriver, error: unknown): Verdict {
   if (isMemoryError(error)) return { raise: error, isExhausted: false, isTransient: false, hadNoEffect: false };
   try {
+    const narrower: unknown = driver.toMemoryError?.(error);
     return {
-      raise: driver.toMemoryError?.(error),
+      raise: isMemoryError(narrower) ? narrower : undefined,
       isExhausted: driver.isExhausted(error),
       isTransient: driver.isTransient(error),
       hadNoEffect: driver.hadNoEffect?.(error) ?? false,

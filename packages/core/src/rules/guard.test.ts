@@ -5,6 +5,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FaultyDriver, faultyDriver, type Step } from "../../test/faulty-driver.ts";
 import { HandClock, turn } from "../../test/hand-clock.ts";
+import type { Clock } from "../clock.ts";
 import type { MemoryDriver } from "../model/driver.ts";
 import { isMemoryError } from "../model/errors.ts";
 import { runtimeSettings } from "../settings.ts";
@@ -536,6 +537,7 @@ describe("the shape", () => {
       calls: _calls,
       hanging: _hanging,
       closes: _closes,
+      client: _client, // not enumerable there: see "a broken part around it"
       ...expected
     } = { calls: 0, hanging: 0, closes: 0, ...whole };
     expect(shapeOf(guard(whole))).toEqual({ ...shapeOf(expected), guarded: true });
@@ -593,3 +595,47 @@ function shapeOf(value: object): Record<string, unknown> {
     }),
   );
 }
+
+describe("a broken part around it", () => {
+  const hostile = Object.defineProperty(new Error(), "message", {
+    get() {
+      throw new Error("trap");
+    },
+  });
+  const guardOver = (
+    patch: Partial<MemoryDriver>,
+    { clock = new HandClock(), entropy = () => 1 }: { readonly clock?: Clock; readonly entropy?: () => number } = {},
+  ) => guardDriver({ ...faultyDriver(["transient"], { isLoop: true }), ...patch }, { clock, entropy, settings });
+  const read = (driver: GuardedDriver): Promise<unknown> => {
+    const { working } = driver;
+    if (working === undefined) throw new Error("no working section");
+    const call = new OperationCall({ now: 0, budgetMs: retryBudgetMs(settings) });
+    return working.get({ scope, key: "k", last: undefined }, call);
+  };
+  const unavailable = { code: "MEMORY_UNAVAILABLE" };
+
+  test("an error that cannot be read settles the call", async () => {
+    const working = { ...faultyDriver([]).working, get: () => Promise.reject(hostile) };
+    await expect(read(guardOver({ working, isTransient: () => false }))).rejects.toMatchObject(unavailable);
+  });
+
+  test("an entropy that throws settles the call", async () => {
+    const entropy = () => {
+      throw new Error("no entropy");
+    };
+    await expect(read(guardOver({}, { entropy }))).rejects.toMatchObject(unavailable);
+  });
+
+  test("a driver that narrows an error to something else has not narrowed it", async () => {
+    const raw: unknown = new Error("row data");
+    const patch = { isTransient: () => false, toMemoryError: () => raw as undefined };
+    await expect(read(guardOver(patch))).rejects.toMatchObject(unavailable);
+  });
+
+  test("a client hangs where `util.inspect` does not look, and is passed on", () => {
+    const client = { password: "hunter2" };
+    const driver = guardOver({ client });
+    expect(driver.client).toBe(client);
+    expect(inspect(driver, { depth: null })).not.toContain("hunter2");
+  });
+});

@@ -86,10 +86,9 @@ export function guardDriver(driver: MemoryDriver, options: GuardOptions): Guarde
   const guard = new Guard(driver, options);
   const wrap: Wrap = driver.guarded ? (_name, run) => guard.pass(run) : (name, run) => guard.around(name, run);
   const { client, concurrency, maxValueBytes } = driver;
-  return {
+  const guarded: GuardedDriver = {
     name: driver.name,
     guarded: true,
-    ...(client === undefined ? {} : { client }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(maxValueBytes === undefined ? {} : { maxValueBytes }),
     ...wrapMethods(driver, wrap),
@@ -99,6 +98,8 @@ export function guardDriver(driver: MemoryDriver, options: GuardOptions): Guarde
     ...(driver.toMemoryError === undefined ? {} : { toMemoryError: (error) => driver.toMemoryError?.(error) }),
     close: (deadlineMs) => guard.close(deadlineMs),
   };
+  // Clients print their passwords (ioredis #1229), so that none hangs where `util.inspect` looks.
+  return client === undefined ? guarded : Object.defineProperty(guarded, "client", { value: client });
 }
 
 class Guard implements Surroundings {
