@@ -73,7 +73,7 @@ export async function* eachVersion(
     key,
   };
   const place = { scope: asked.scope, reach: asked.reach, key };
-  for await (const row of eachVersionRow(section, place, context.beginCall(options.signal))) {
+  for await (const row of eachVersionRow(section, place, () => context.beginCall(options.signal))) {
     yield showVersion(asked, row);
   }
 }
@@ -116,7 +116,7 @@ async function* exportVersions(
   under: Under,
   call: () => DriverCall,
 ): AsyncGenerator<MemoryExport> {
-  for await (const row of eachVersionRow(section, { ...under, key: undefined }, call())) {
+  for await (const row of eachVersionRow(section, { ...under, key: undefined }, call)) {
     const record = parseRow({ kind: "profile", ...under }, row.record);
     yield { record, lineage: row.lineage, ...(row.settles.length === 0 ? {} : { settles: row.settles }) };
   }

@@ -13,25 +13,27 @@ import type { OperationCall } from "./rules/guard.ts";
 import { type Prepared, prepareRecord } from "./rules/write.ts";
 import type { StoreContext } from "./store/context.ts";
 import { logEntries } from "./store/episodic.ts";
-import { DEFAULT_MAX_ELEMENTS, splitEntry } from "./store/working.ts";
+import { put } from "./store/working.ts";
 import { contextOf } from "./store.ts";
 
 const CHUNK = 500;
 
-/** How many records an import wrote and how many were there already, by kind. */
+/** What an import brought: the records that the store holds now because of it, those that were there already included. */
 export interface ImportReceipt {
-  readonly imported: Readonly<Partial<Record<MemoryKind, number>>>;
-  readonly present: Readonly<Partial<Record<MemoryKind, number>>>;
+  /** By kind; a profile record is a version. A kind that did not occur is absent. */
+  readonly counts: Readonly<Partial<Record<MemoryKind, number>>>;
+  readonly records: number;
 }
 
 /**
  * Writes exported records with id, version, instants and redaction marks as they were; checked, masked and measured as
  * every write is. What is there already with the same content is passed over, so that an import that was cut is finished
- * by running it again. A version is one write; episodes and vectors go in batches.
+ * by running it again. A version is two round trips, a working record one; episodes and vectors go 500 at a time. Where
+ * it fails, the lines before the one that it failed on are imported.
  *
  * @throws {CapabilityError} The store does not hold a record's kind.
  * @throws {MemoryRecordError} A line is malformed.
- * @throws {MemoryConflictError} Other content is there under an id or a version number; what came before it is imported.
+ * @throws {MemoryConflictError} Other content is there under an id or a version number, or two lines disagree about one.
  */
 export async function importRecords(
   store: MemoryStore,
@@ -41,17 +43,19 @@ export async function importRecords(
   const context = contextOf(store);
   const { signal } = parseOptions("call", options);
   const run = new Import(context, signal);
-  for await (const line of records) {
-    signal?.throwIfAborted();
-    await run.take(line);
+  try {
+    for await (const line of records) {
+      signal?.throwIfAborted();
+      await run.take(line);
+    }
+  } finally {
+    await run.flush();
   }
-  await run.flush();
-  return { imported: run.imported, present: run.present };
+  return run.receipt();
 }
 
 class Import {
-  readonly imported: Partial<Record<MemoryKind, number>> = {};
-  readonly present: Partial<Record<MemoryKind, number>> = {};
+  readonly #counts: Partial<Record<MemoryKind, number>> = {};
   readonly #store: StoreContext;
   readonly #signal: AbortSignal | undefined;
   #episodes: LogEntry[] = [];
@@ -68,17 +72,24 @@ class Import {
     if (kind === undefined) {
       throw new MemoryRecordError("a line of an import holds no record of a known kind", { path: "record.kind" });
     }
+    this.#store.section(kind);
     const scope = memoryScope(line.record.scope);
     const prepared = this.#prepare(kind, scope, line.record);
     if (kind === "profile") await this.#takeVersion(prepared.stored, line);
     else if (kind === "working") await this.#takeWorking(prepared, line);
     else if (kind === "episodic") {
+      if (prepared.stored.validFrom === undefined) throw incomplete("an episode of an import lacks its validFrom");
       this.#episodes.push({ record: prepared.stored, anyFrom: false });
       if (this.#episodes.length >= CHUNK) await this.flush();
     } else {
       this.#vectors.set(JSON.stringify([scope, prepared.stored.key]), prepared.stored);
       if (this.#vectors.size >= CHUNK) await this.flush();
     }
+  }
+
+  receipt(): ImportReceipt {
+    const records = MEMORY_KINDS.reduce((sum, kind) => sum + (this.#counts[kind] ?? 0), 0);
+    return { counts: { ...this.#counts }, records };
   }
 
   /** Writes what is gathered. */
@@ -89,11 +100,11 @@ class Import {
     this.#vectors = new Map();
     if (episodes.length > 0) {
       await logEntries(this.#store.section("episodic"), episodes, this.#call());
-      this.#count(this.imported, "episodic", episodes.length);
+      this.#count("episodic", episodes.length);
     }
     if (vectors.length > 0) {
       await this.#store.section("semantic").index(vectors, this.#call());
-      this.#count(this.imported, "semantic", vectors.length);
+      this.#count("semantic", vectors.length);
     }
   }
 
@@ -112,22 +123,15 @@ class Import {
   }
 
   async #takeWorking(prepared: Prepared, line: MemoryExport): Promise<void> {
-    const section = this.#store.section("working");
-    const { scope, key } = prepared.stored;
-    await section.put(splitEntry(prepared, section.maxElements ?? DEFAULT_MAX_ELEMENTS), this.#call());
-    const { expiresInMs } = line;
-    if (expiresInMs !== undefined) {
-      const { ttlMs } = parseOptions("expire", { ttlMs: Math.max(1, Math.ceil(expiresInMs)) });
-      await section.expire({ scope, key, ttlMs }, this.#call());
-    }
-    this.#count(this.imported, "working", 1);
+    await put(this.#store.section("working"), prepared, remaining(line), this.#call());
+    this.#count("working", 1);
   }
 
   async #takeVersion(stored: StoredRecord, { lineage, settles = [] }: MemoryExport): Promise<void> {
     const section = this.#store.section("profile");
     const { scope, key, version, validFrom } = stored;
     if (version === undefined || validFrom === undefined || !isCount(lineage) || !settles.every(isCount)) {
-      throw new MemoryRecordError("a version of an import lacks its version, validFrom or lineage", { path: "record" });
+      throw incomplete("a version of an import lacks its version, validFrom or lineage");
     }
     const call = this.#call();
     const heads = await section.heads({ scope, key, id: stored.id, at: validFrom, before: undefined }, call);
@@ -141,7 +145,7 @@ class Import {
         held.record.recordedAt === stored.recordedAt &&
         sameContent(held.record, stored, false);
       if (!same) throw conflict(stored, heads.version);
-      this.#count(this.present, "profile", 1);
+      this.#count("profile", 1);
       return;
     }
     const head = heads.open.find((one) => one.lineage === lineage)?.newest.record.version;
@@ -159,16 +163,26 @@ class Import {
       token: uuidV7(call.now),
     };
     if (!(await section.commit(plan, call))) throw conflict(stored, heads.version);
-    this.#count(this.imported, "profile", 1);
+    this.#count("profile", 1);
   }
 
   #call(): OperationCall {
     return this.#store.beginCall(this.#signal);
   }
 
-  #count(into: Partial<Record<MemoryKind, number>>, kind: MemoryKind, by: number): void {
-    into[kind] = (into[kind] ?? 0) + by;
+  #count(kind: MemoryKind, by: number): void {
+    this.#counts[kind] = (this.#counts[kind] ?? 0) + by;
   }
+}
+
+function incomplete(message: string): MemoryRecordError {
+  return new MemoryRecordError(message, { path: "record" });
+}
+
+function remaining({ expiresInMs }: MemoryExport): number | undefined {
+  if (expiresInMs === undefined) return undefined;
+  // What was about to expire is about to expire, and not to stay.
+  return parseOptions("expire", { ttlMs: Math.max(1, Math.ceil(expiresInMs)) }).ttlMs;
 }
 
 function isCount(value: unknown): value is number {

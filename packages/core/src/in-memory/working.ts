@@ -71,19 +71,19 @@ export function workingMemory({ ttlMs, sliding, maxElements }: WorkingOptions): 
       under: true,
       maxElements,
 
-      async put({ head, content }, call): Promise<void> {
+      async put({ head, content, expiresInMs }, call): Promise<void> {
         drain(call.now);
         const items = content.items?.slice();
         const held: WorkingContent = items === undefined ? content : { items };
         const there = find(head.scope, head.key, call.now);
-        if (there === undefined) {
-          add(head, held, items, call.now);
-          return;
+        const slot = there ?? add(head, held, items, call.now);
+        if (there !== undefined) {
+          there.head = head;
+          there.content = held;
+          there.items = items;
+          rearm(there, call.now);
         }
-        there.head = head;
-        there.content = held;
-        there.items = items;
-        rearm(there, call.now);
+        if (expiresInMs !== undefined) arm(slot, call.now + expiresInMs, true);
       },
 
       async get({ scope, key, last }, call): Promise<WorkingEntry | null> {
@@ -150,7 +150,7 @@ export function workingMemory({ ttlMs, sliding, maxElements }: WorkingOptions): 
     return undefined;
   }
 
-  function add(head: StoredRecord, content: WorkingContent, items: string[] | undefined, now: EpochMs): void {
+  function add(head: StoredRecord, content: WorkingContent, items: string[] | undefined, now: EpochMs): Slot {
     const { scope, key } = head;
     serial += 1;
     const slot: Slot = {
@@ -166,6 +166,7 @@ export function workingMemory({ ttlMs, sliding, maxElements }: WorkingOptions): 
     };
     slots.add(slot);
     rearm(slot, now);
+    return slot;
   }
 
   function drop(slot: Slot): void {

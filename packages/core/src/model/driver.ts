@@ -70,7 +70,7 @@ export interface KeyPageRequest {
 
 /* ------------------------------------------------------------------------------------------------ working */
 
-/** What a working key holds: one value, or a sequence of elements (each an opaque text of core's making). */
+/** What a working key holds: one value, or a sequence of elements; each an opaque text of core's making, not just JSON. */
 export type WorkingContent =
   | { readonly value: string; readonly items?: undefined }
   | { readonly value?: undefined; readonly items: readonly string[] };
@@ -80,6 +80,12 @@ export interface WorkingEntry {
   /** `value` of the head is `""`: the content stands beside it. */
   readonly head: StoredRecord;
   readonly content: WorkingContent;
+}
+
+/** A record to put. */
+export interface PutRequest extends WorkingEntry {
+  /** An explicit expiry to arm in the same step (an import brings it along), in place of the store's TTL. */
+  readonly expiresInMs?: number | undefined;
 }
 
 export interface AppendRequest {
@@ -121,7 +127,7 @@ export interface WorkingSection {
   /** The most elements a sequence may hold; core refuses a longer written array. Default 1,000,000. */
   readonly maxElements?: number;
   /** Stores or replaces the record at (scope, key). */
-  put(request: WorkingEntry, call: DriverCall): Promise<void>;
+  put(request: PutRequest, call: DriverCall): Promise<void>;
   /** The record, or `null`; of a sequence only the newest `last` elements when given. Its cost follows what it returns. */
   get(
     request: { readonly scope: MemoryScope; readonly key: string; readonly last: number | undefined },

@@ -104,7 +104,11 @@ export interface MemoryStore {
 
   /** "This is now so": continues the key's single open lineage, or starts the key. */
   upsert(scope: MemoryScope, record: MemoryRecordInput, options?: CallOptions): Promise<MemoryRecord>;
-  /** Writes a fact and lets the contradiction policy decide what it replaces. Two round trips, more after a lost race. */
+  /**
+   * Writes a fact and lets the contradiction policy decide what it replaces. Two round trips; one more each for a key of
+   * several lineages, a taken id, a `resolves` that names what is not the newest, a fact before its whole lineage, and
+   * two for each lost race.
+   */
   supersede(
     scope: MemoryScope,
     record: MemoryRecordInput,

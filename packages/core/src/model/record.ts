@@ -24,7 +24,10 @@ export const MAX_ATTRIBUTE_BYTES = 16_384;
 /** The largest instant on either side of the epoch (ECMA-262, time values). */
 export const MAX_INSTANT = 8.64e15;
 
-/** What is remembered: plain, frozen, JSON-serialisable data. Absent properties are absent, never `null`. */
+/**
+ * What is remembered: plain JSON-serialisable data. The record is frozen, its `value` a copy of its own that nothing else
+ * holds. Absent properties are absent, never `null`.
+ */
 export interface MemoryRecord {
   /** Unique in its scope and kind; a UUIDv7 unless the caller chose one. Never masked. */
   readonly id: string;

@@ -52,16 +52,20 @@ export function believe(
   for (const row of state.versions) {
     const record = showVersion(asked, row);
     if (!isLive(row, at)) continue;
-    weight = weigh(decay, record, at);
-    if (weight === 0) decayed.push(record);
-    else holds.push(record);
+    const own = weigh(decay, record, at);
+    if (own === 0) {
+      decayed.push(record);
+    } else {
+      holds.push(record);
+      weight = own;
+    }
   }
   const only = holds.length === 1 ? holds[0] : undefined;
   return {
     scope: rowScope(asked, state),
     key: state.key,
     record: only ?? null,
-    weight: only === undefined ? 0 : weigh(decay, only, at),
+    weight: only === undefined ? 0 : weight,
     contradiction: holds.length > 1 ? contradict(holds) : null,
     decayed,
   };

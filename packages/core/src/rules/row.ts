@@ -39,11 +39,13 @@ export function parseRow(asked: Asked, row: StoredRecord, view?: RowView): Memor
  */
 export function parseEntry(asked: Asked, entry: WorkingEntry): MemoryRecord {
   const { head, content } = entry;
-  if (content.items === undefined) return parseRow(asked, { ...head, value: content.value });
   const marks: string[] = [];
-  const texts = content.items.map((item, index) => readItem(item, index, marks));
-  const redacted = marks.length === 0 ? head.redacted : [...(head.redacted ?? []), ...marks];
-  return parseRow(asked, { ...head, value: `[${texts.join(",")}]`, redacted });
+  const value =
+    content.items === undefined
+      ? readItem(content.value, "value", marks)
+      : `[${content.items.map((item, index) => readItem(item, `value.${index}`, marks)).join(",")}]`;
+  const redacted = marks.length === 0 ? head.redacted : [...marks, ...(head.redacted ?? [])];
+  return parseRow(asked, { ...head, value, redacted });
 }
 
 /** The scope of a row: the asked one itself where they are equal, so that nothing is allocated. */
@@ -108,21 +110,24 @@ export function parseValue(row: StoredRecord): JsonValue {
   }
 }
 
-/** One element of a sequence as an opaque text: its JSON and, behind a line feed (which JSON text never holds), its marks. */
+/**
+ * A working value, or an element of a sequence, as an opaque text: its JSON and, behind a line feed (which JSON text as we
+ * write it never holds), its marks. They travel together, so that a value that becomes an element keeps its own.
+ */
 export function writeItem(text: string, marks: readonly string[]): string {
   return marks.length === 0 ? text : `${text}\n${JSON.stringify(marks)}`;
 }
 
-function readItem(item: unknown, index: number, marks: string[]): string {
-  if (typeof item !== "string") throw corrupt(item, "an element is not a text");
+function readItem(item: unknown, path: string, marks: string[]): string {
+  if (typeof item !== "string") throw corrupt(item, "a value is not a text");
   const at = item.indexOf("\n");
   if (at === -1) return item;
   try {
     const own: unknown = JSON.parse(item.slice(at + 1));
     if (!isTexts(own)) throw new TypeError("marks are not texts");
-    for (const mark of own) marks.push(`value.${index}${mark}`);
+    for (const mark of own) marks.push(path + mark);
   } catch (error) {
-    throw corrupt(item, "an element's marks are damaged", error);
+    throw corrupt(item, "a value's marks are damaged", error);
   }
   return item.slice(0, at);
 }

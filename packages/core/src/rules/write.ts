@@ -1,7 +1,7 @@
 // The one way down for records: scope, kind, JSON, redaction, size, width, in that order, once. What comes out is what a
 // driver stores; nothing after this looks at the caller's object again.
 
-import type { Metric, StoredRecord } from "../model/driver.ts";
+import type { Metric, StoredRecord, WorkingEntry } from "../model/driver.ts";
 import { EmbeddingDimensionError, MemoryLimitError, MemoryRecordError, MemoryScopeError } from "../model/errors.ts";
 import { uuidV7 } from "../model/id.ts";
 import { type JsonValue, utf8Bytes } from "../model/json.ts";
@@ -136,30 +136,23 @@ export function sequenceHead(
 }
 
 /**
- * A written array as the elements of a sequence, each with its own marks; what is left are the marks of the head.
+ * A working record as a driver keeps it: its head, and its value as one text or as the elements of a sequence, each with
+ * its own marks; what is left are the marks of the head.
  */
-export function splitSequence(
-  elements: readonly JsonValue[],
-  redacted: readonly string[] | undefined,
-): { readonly items: readonly string[]; readonly redacted: readonly string[] | undefined } {
-  if (redacted === undefined) return { items: elements.map((one) => JSON.stringify(one)), redacted };
-  const marks = new Map<number, string[]>();
+export function splitEntry({ stored, value }: Prepared): WorkingEntry {
+  const marks = new Map<string, string[]>();
   const own: string[] = [];
-  for (const path of redacted) {
-    const at = /^value\.(\d+)(.*)$/s.exec(path);
-    if (at === null) {
-      own.push(path);
-      continue;
-    }
-    const index = Number(at[1]);
-    const list = marks.get(index);
-    if (list === undefined) marks.set(index, [at[2] ?? ""]);
-    else list.push(at[2] ?? "");
+  const isSequence = Array.isArray(value);
+  for (const path of stored.redacted ?? []) {
+    const at = (isSequence ? /^value\.(\d+)(.*)$/s : /^value()((?:\..*)?)$/s).exec(path);
+    if (at === null) own.push(path);
+    else marks.set(at[1] ?? "", [...(marks.get(at[1] ?? "") ?? []), at[2] ?? ""]);
   }
-  return {
-    items: elements.map((one, index) => writeItem(JSON.stringify(one), marks.get(index) ?? [])),
-    redacted: own.length === 0 ? undefined : own,
-  };
+  const head = { ...stored, value: "", redacted: own.length === 0 ? undefined : own };
+  const itemOf = (text: string, index: string) => writeItem(text, marks.get(index) ?? []);
+  return isSequence
+    ? { head, content: { items: value.map((one, index) => itemOf(JSON.stringify(one), String(index))) } }
+    : { head, content: { value: itemOf(stored.value, "") } };
 }
 
 /**

@@ -14,6 +14,7 @@ import type { MemoryRecord, MemoryRecordInput } from "../model/record.ts";
 import { type MemoryScope, memoryScope } from "../model/scope.ts";
 import { sameContent } from "../rules/beliefs.ts";
 import { type CursorBinding, readCursor, writeCursor } from "../rules/cursor.ts";
+import { encodeKey } from "../rules/key.ts";
 import { type Asked, buildRecord, parseRow } from "../rules/row.ts";
 import { checkFilledWindow, type Prepared, prepareRecord } from "../rules/write.ts";
 import type { StoreContext } from "./context.ts";
@@ -45,35 +46,31 @@ export async function logAll(
     const record = checkFilledWindow({ ...stored, validFrom: stored.validFrom ?? call.now });
     return { record, anyFrom: stored.validFrom === undefined };
   });
-  await logEntries(section, distinct(entries), call);
+  await logEntries(section, entries, call);
   return entries.map(({ record }, index) => episode(scope, record, prepared[index]));
 }
 
 /**
- * Logs entries of distinct ids, and judges as JSON what a driver found to differ as text.
+ * Logs entries, the same one twice counting once, and judges as JSON what a driver found to differ as text.
  *
- * @throws {MemoryConflictError} An id is taken by other content; nothing was stored.
+ * @throws {MemoryConflictError} An id is taken by other content of its scope, there or among the entries; nothing was
+ * stored.
  */
 export async function logEntries(
   section: EpisodicSection,
   entries: readonly LogEntry[],
   call: DriverCall,
 ): Promise<void> {
-  if (entries.length === 0) return;
-  let rest = entries;
-  for (;;) {
-    const differing = await section.log(rest, call);
+  const open = distinct(entries);
+  while (open.size > 0) {
+    const differing = await section.log([...open.values()], call);
     if (differing.length === 0) return;
-    const harmless = new Set(
-      differing.map((held) => {
-        const entry = rest.find(({ record }) => record.id === held.id);
-        if (entry === undefined || !sameContent(held, entry.record, entry.anyFrom))
-          throw conflict(entry?.record ?? held);
-        return entry;
-      }),
-    );
-    rest = rest.filter((entry) => !harmless.has(entry));
-    if (rest.length === 0) return;
+    for (const held of differing) {
+      const place = placeOf(held);
+      const entry = open.get(place);
+      if (entry === undefined || !sameContent(held, entry.record, entry.anyFrom)) throw conflict(entry?.record ?? held);
+      open.delete(place);
+    }
   }
 }
 
@@ -130,15 +127,19 @@ function episode(scope: MemoryScope, record: StoredRecord, prepared: Prepared | 
   return buildRecord("episodic", scope, record, prepared?.value ?? null);
 }
 
-// The same episode twice in one call is one; the same id with other content is a conflict before anything is stored.
-function distinct(entries: readonly LogEntry[]): readonly LogEntry[] {
-  const byId = new Map<string, LogEntry>();
+function distinct(entries: readonly LogEntry[]): Map<string, LogEntry> {
+  const byPlace = new Map<string, LogEntry>();
   for (const entry of entries) {
-    const earlier = byId.get(entry.record.id);
-    if (earlier === undefined) byId.set(entry.record.id, entry);
+    const place = placeOf(entry.record);
+    const earlier = byPlace.get(place);
+    if (earlier === undefined) byPlace.set(place, entry);
     else if (!sameContent(earlier.record, entry.record, entry.anyFrom)) throw conflict(entry.record);
   }
-  return byId.size === entries.length ? entries : [...byId.values()];
+  return byPlace;
+}
+
+function placeOf({ scope, id }: Pick<StoredRecord, "scope" | "id">): string {
+  return encodeKey([scope.tenantId, scope.userId, scope.sessionId, scope.agent, id]);
 }
 
 function conflict(record: StoredRecord): MemoryConflictError {

@@ -118,7 +118,7 @@ export async function history(
   const section = store.section("profile");
   const reach = store.needReach(wanted, section.under);
   const records: MemoryRecord[] = [];
-  for await (const row of eachVersionRow(section, { scope, reach, key }, call)) {
+  for await (const row of eachVersionRow(section, { scope, reach, key }, () => call)) {
     records.push(showVersion({ kind: "profile", scope, reach, key }, row));
   }
   return records;
@@ -128,11 +128,11 @@ export async function history(
 export async function* eachVersionRow(
   section: ProfileSection,
   of: { readonly scope: MemoryScope; readonly reach: MemoryReach; readonly key: string | undefined },
-  call: DriverCall,
+  call: () => DriverCall,
 ): AsyncGenerator<VersionRow> {
   let after: { readonly scope: MemoryScope; readonly key: string; readonly version: number } | undefined;
   for (;;) {
-    const rows = await section.history({ ...of, after, limit: HISTORY_CHUNK }, call);
+    const rows = await section.history({ ...of, after, limit: HISTORY_CHUNK }, call());
     yield* rows;
     const last = rows.at(-1)?.record;
     if (last === undefined || rows.length < HISTORY_CHUNK) return;

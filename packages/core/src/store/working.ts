@@ -1,6 +1,6 @@
 // The working operations: the current task's scratch space.
 
-import type { DriverCall, WorkingContent } from "../model/driver.ts";
+import type { DriverCall, WorkingSection } from "../model/driver.ts";
 import { MemoryConflictError, MemoryLimitError } from "../model/errors.ts";
 import { uuidV7 } from "../model/id.ts";
 import type { JsonValue } from "../model/json.ts";
@@ -9,12 +9,12 @@ import { type Parsed, parseKey } from "../model/query.ts";
 import type { MemoryRecord, MemoryRecordInput } from "../model/record.ts";
 import { type MemoryScope, memoryScope } from "../model/scope.ts";
 import { buildRecord, parseEntry, rowScope, writeItem } from "../rules/row.ts";
-import { admitValue, type Prepared, prepareRecord, sequenceHead, splitSequence } from "../rules/write.ts";
+import { admitValue, type Prepared, prepareRecord, sequenceHead, splitEntry } from "../rules/write.ts";
 import type { StoreContext } from "./context.ts";
 import { keyPage } from "./pages.ts";
 
 /** The longest sequence where a driver does not say. */
-export const DEFAULT_MAX_ELEMENTS = 1_000_000;
+const DEFAULT_MAX_ELEMENTS = 1_000_000;
 
 export async function write(
   store: StoreContext,
@@ -25,19 +25,21 @@ export async function write(
   const scope = memoryScope(to);
   const section = store.section("working");
   const prepared = prepareRecord("working", scope, record, store.rules, call.now);
-  await section.put(splitEntry(prepared, section.maxElements ?? DEFAULT_MAX_ELEMENTS), call);
+  await put(section, prepared, undefined, call);
   return buildRecord("working", scope, prepared.stored, prepared.value);
 }
 
-/** A record as a driver keeps it: its head, and its value as one text or as the elements of a sequence. */
-export function splitEntry(
-  { stored, value }: Prepared,
-  maxElements: number,
-): { readonly head: Prepared["stored"]; readonly content: WorkingContent } {
-  if (!Array.isArray(value)) return { head: { ...stored, value: "" }, content: { value: stored.value } };
-  if (value.length > maxElements) throw tooLong(value.length, maxElements);
-  const { items, redacted } = splitSequence(value, stored.redacted);
-  return { head: { ...stored, value: "", redacted }, content: { items } };
+/** Puts a prepared record. @throws {MemoryLimitError} Its value is a longer array than the store takes. */
+export async function put(
+  section: WorkingSection,
+  prepared: Prepared,
+  expiresInMs: number | undefined,
+  call: DriverCall,
+): Promise<void> {
+  const limit = section.maxElements ?? DEFAULT_MAX_ELEMENTS;
+  const { value } = prepared;
+  if (Array.isArray(value) && value.length > limit) throw tooLong(value.length, limit);
+  await section.put({ ...splitEntry(prepared), expiresInMs }, call);
 }
 
 export async function read(
