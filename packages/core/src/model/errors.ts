@@ -105,7 +105,7 @@ export class MemoryLimitError extends MemoryError {
   readonly what: "value" | "elements" | "attributes";
   /** The most that is taken: UTF-8 JSON bytes for a value or attributes, a count for elements. */
   readonly limit: number;
-  /** What was found, in the same unit. */
+  /** What was found, in the same unit; at the least so much, where a value is many times too large. */
   readonly size: number;
   constructor(
     message: string,

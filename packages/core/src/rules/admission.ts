@@ -1,12 +1,22 @@
 // The one walk over a caller's value. It trusts nothing about it: no accessor runs, nothing is dropped or coerced, and
 // what comes out is a copy. Written for speed where values are small: no path and no set is built before it is needed.
+//
+// A value of few objects that hold each other many times over is endless once it is written out, so that the walk counts
+// what it has copied, and looks for such sharing from where the value is too large anyway.
 
-import { MemoryRecordError } from "../model/errors.ts";
+import { types } from "node:util";
+import { MemoryLimitError, MemoryRecordError } from "../model/errors.ts";
 import type { JsonValue } from "../model/json.ts";
 import { joinPath, memberNames, setMember } from "./members.ts";
 
 /** How deep a value may nest: a scalar is 0 deep, `[]` is 1. */
 export const MAX_DEPTH = 1_000;
+
+/** What a value may take, in bytes of JSON, where nobody says. */
+export const DEFAULT_MAX_VALUE_BYTES: number = 16 * 1024 * 1024;
+
+/** How many times too large a value may be for its size still to be counted to its end. */
+const MAX_EXCESS = 16;
 
 const NOTHING: readonly string[] = Object.freeze([]);
 
@@ -23,13 +33,20 @@ type Masking = { redact(text: string): string } | null;
 export class Admission {
   readonly #masking: Masking;
   readonly #root: string;
+  readonly #maxBytes: number;
   readonly #steps: (string | number)[] = [];
   #redacted: string[] | undefined;
   #open: Set<object> | undefined;
+  /** Bytes of JSON so far, at the least. */
+  #bytes = 0;
+  /** The containers met since there are more bytes than may be. */
+  #met: Set<object> | undefined;
 
-  constructor(masking: Masking, root: string) {
+  /** @param maxBytes From here on a value is only followed where that leads to an end. */
+  constructor(masking: Masking, root: string, maxBytes: number = DEFAULT_MAX_VALUE_BYTES) {
     this.#masking = masking;
     this.#root = root;
+    this.#maxBytes = maxBytes;
   }
 
   /** The paths masked so far, in the order of the walk. */
@@ -37,18 +54,23 @@ export class Admission {
     return this.#redacted ?? NOTHING;
   }
 
-  /** @throws {MemoryRecordError} Something in the value is not JSON, or nests too deep. */
+  /**
+   * @throws {MemoryRecordError} Something in the value is not JSON, or nests too deep.
+   * @throws {MemoryLimitError} It is many times too large, or too large and holds the same objects again and again.
+   */
   admit(input: unknown): JsonValue {
     return this.#value(input, undefined, false);
   }
 
   // `step` leads from the open container to the input; `isNoted` says that its path is among the masked ones already.
   #value(input: unknown, step: string | number | undefined, isNoted: boolean): JsonValue {
+    this.#bytes += 1;
     switch (typeof input) {
       case "string": {
-        if (this.#masking === null) return input;
-        const masked = maskText(this.#masking, input);
+        const masked = this.#masking === null ? input : maskText(this.#masking, input);
         if (masked === undefined) return this.#refuse(NO_TEXT, step);
+        this.#bytes += masked.length + 1;
+        if (this.#bytes > this.#maxBytes * MAX_EXCESS) return this.tooLarge();
         if (masked !== input && !isNoted) this.#note(step);
         return masked;
       }
@@ -68,6 +90,7 @@ export class Admission {
     if (this.#open?.has(input)) return this.#refuse("a cycle", step);
     if (step !== undefined) this.#steps.push(step);
     if (this.#steps.length >= MAX_DEPTH) return this.#refuse(`a value nested deeper than ${MAX_DEPTH}`, undefined);
+    if (this.#bytes > this.#maxBytes) this.#meet(input);
     const copy = Array.isArray(input) ? this.#array(input) : this.#object(input);
     this.#open?.delete(input);
     if (step !== undefined) this.#steps.pop();
@@ -81,7 +104,10 @@ export class Admission {
       const element = input[index];
       if (element === undefined && !Object.hasOwn(input, index)) return this.#refuse("a hole in an array", index);
       if (typeof element === "object" && element !== null) this.#enter(input);
+      this.#bytes += 1;
       copy.push(this.#value(element, index, false));
+      // The length of a proxy may be a lie.
+      if (this.#bytes > this.#maxBytes && types.isProxy(input)) return this.tooLarge();
     }
     if (Object.getOwnPropertyNames(input).length !== copy.length + 1 || hasSymbols(input)) {
       return this.#refuse("an array with named properties", undefined);
@@ -101,7 +127,8 @@ export class Admission {
       masking === null
         ? originals
         : memberNames(originals, (name) => maskText(masking, name) ?? this.#refuse(NO_TEXT, undefined));
-    const isRenamed = names !== originals;
+    // What a proxy gives a second time may be something else.
+    const isCopied = names !== originals || types.isProxy(input);
     const changed: [name: string, value: JsonValue][] = [];
     for (let index = 0; index < originals.length; index += 1) {
       const original = originals[index] ?? "";
@@ -112,10 +139,11 @@ export class Admission {
       if (typeof value === "object" && value !== null) this.#enter(input);
       if (name !== original) this.#note(name);
       const admitted = this.#value(value, name, name !== original);
-      if (isRenamed || !Object.is(admitted, value)) changed.push([name, admitted]);
+      this.#bytes += name.length + 4;
+      if (isCopied || !Object.is(admitted, value)) changed.push([name, admitted]);
     }
     // Spreading copies many members at once, `__proto__` as a member too; now that no accessor is left to run.
-    const copy: Record<string, JsonValue> = isRenamed ? {} : { ...input };
+    const copy: Record<string, JsonValue> = isCopied ? {} : { ...input };
     for (const [name, value] of changed) setMember(copy, name, value);
     return copy;
   }
@@ -124,6 +152,22 @@ export class Admission {
   #enter(container: object): void {
     this.#open ??= new Set();
     this.#open.add(container);
+  }
+
+  #meet(container: object): void {
+    this.#met ??= new Set();
+    if (this.#met.has(container) || this.#bytes > this.#maxBytes * MAX_EXCESS) this.tooLarge();
+    this.#met.add(container);
+  }
+
+  /** Raises that the value is too large, `size` being what it takes at the least. */
+  tooLarge(): never {
+    const [limit, size] = [this.#maxBytes, this.#bytes];
+    throw new MemoryLimitError(`a value takes more than ${size} bytes as JSON; ${limit} are taken`, {
+      what: "value",
+      limit,
+      size,
+    });
   }
 
   #note(step: string | number | undefined): void {

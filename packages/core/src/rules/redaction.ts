@@ -74,6 +74,7 @@ export class PatternRedactor implements MemoryRedactor {
  *
  * @param redactor The store's own; the built-in patterns by default.
  * @throws {MemoryRecordError} The value is not JSON.
+ * @throws {MemoryLimitError} It holds the same objects so often that it takes more than 16 MiB.
  * @example `const embedding = await embed(redact(note)); await store.index(scope, { ...record, value: note, embedding });`
  */
 export function redact<T extends JsonValue>(value: T, redactor?: MemoryRedactor): T;
@@ -87,12 +88,23 @@ export function redact(value: JsonValue, redactor: MemoryRedactor = new PatternR
  * object has is told apart by a number: `[redacted]`, `[redacted]_2`.
  *
  * @param path The path of the value itself, as paths are to begin (`value`).
+ * @param maxBytes What the caller takes; the text is still to be measured. Default 16 MiB.
  * @throws {MemoryRecordError} Something in it is not JSON, or nests deeper than 1,000; `path` says where.
+ * @throws {MemoryLimitError} It is so much larger than `maxBytes` that its size was not counted to the end.
  */
-export function admit(value: unknown, redactor: MemoryRedactor | null, path: string): Admitted {
-  const admission = new Admission(redactor, path);
+export function admit(value: unknown, redactor: MemoryRedactor | null, path: string, maxBytes?: number): Admitted {
+  const admission = new Admission(redactor, path, maxBytes);
   const copy = admission.admit(value);
-  return { value: copy, text: JSON.stringify(copy), redacted: admission.redacted };
+  return { value: copy, text: textOf(copy, admission), redacted: Object.freeze(admission.redacted) };
+}
+
+function textOf(value: JsonValue, admission: Admission): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // All of it is JSON, so that only its length can be wrong: no text is longer than half a gigabyte.
+    return admission.tooLarge();
+  }
 }
 
 /** Masks a text that is part of a record, and notes `path` in `into` where anything was masked. */

@@ -90,7 +90,7 @@ export function prepareRecord(
  * @throws {MemoryLimitError} It is larger than `maxValueBytes`.
  */
 export function admitValue(value: unknown, rules: WriteRules): Admitted {
-  const admitted = admit(value, rules.redactor, "value");
+  const admitted = admit(value, rules.redactor, "value", rules.maxValueBytes);
   const { text } = admitted;
   if (text.length > rules.maxValueBytes / 3) {
     const size = utf8Bytes(text);

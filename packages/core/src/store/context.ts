@@ -11,6 +11,7 @@ import type { CallOptions } from "../model/protocol.ts";
 import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
 import type { EpochMs, MemoryKind } from "../model/record.ts";
 import type { MemoryReach, MemoryScope } from "../model/scope.ts";
+import { DEFAULT_MAX_VALUE_BYTES } from "../rules/admission.ts";
 import { type ContradictionPolicy, SupersedeMatching } from "../rules/beliefs.ts";
 import { DeadlineError, withDeadline } from "../rules/deadline.ts";
 import type { DecayPolicy } from "../rules/decay.ts";
@@ -53,8 +54,6 @@ const OPTION_TYPES = {
   entropy: (value: unknown) => typeof value === "function",
   settings: (value: unknown) => typeof value === "object" && value !== null,
 };
-
-const DEFAULT_MAX_VALUE_BYTES = 16 * 1024 * 1024;
 
 /** A store's parts. */
 export class StoreContext {

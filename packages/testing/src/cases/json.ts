@@ -192,6 +192,23 @@ export const jsonCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "json/shared-parts-are-measured",
+    promise:
+      "A value of few objects that would be endless when written out is a `MemoryLimitError` at once, and nothing is stored.",
+    needs: {},
+    async run(context) {
+      const store = await context.open({ maxValueBytes: 10_000 });
+      let value: JsonValue = "x";
+      for (let depth = 0; depth < 900; depth += 1) value = depth % 2 === 0 ? [value, value] : { a: value, b: value };
+      for (const kind of KINDS.filter((one) => context.capabilities[one])) {
+        const { put, list } = kindAccess(context, kind);
+        const limit = { what: "value", limit: 10_000 };
+        await context.rejects(put(store, context.scope(), record("k", value)), "MEMORY_LIMIT", limit);
+        assert.deepEqual(await list(store, context.scope()), []);
+      }
+    },
+  },
+  {
     id: "json/elements-come-back",
     promise: "Every JSON value comes back from a working sequence as it was appended.",
     needs: { working: true },
