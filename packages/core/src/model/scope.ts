@@ -33,7 +33,7 @@ const known = new WeakSet<object>();
  * Validates a scope and gives it back frozen; one that came from here is recognised and costs nothing to pass again.
  *
  * @throws {MemoryScopeError} A part is missing, blank, not a string, over 256 UTF-8 bytes, or holds a NUL or a lone
- * surrogate; or there is an unknown property.
+ * surrogate; there is an unknown property; or it is no plain object.
  */
 export function memoryScope(input: MemoryScope): MemoryScope {
   if (typeof input === "object" && input !== null && known.has(input)) return input;
@@ -68,6 +68,13 @@ function parseScope(input: unknown): MemoryScope {
       { path: "scope" },
     );
   }
+  // What a prototype gives could be an unknown property, or one that is not seen: either widens the scope.
+  const prototype: unknown = Object.getPrototypeOf(input);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    throw new MemoryScopeError("a scope is not a plain object; pass { tenantId, userId?, sessionId?, agent? }", {
+      path: "scope",
+    });
+  }
   for (const name of Reflect.ownKeys(input)) {
     if (!SCOPE_PARTS.some((part) => part === name)) {
       throw new MemoryScopeError(
@@ -78,7 +85,7 @@ function parseScope(input: unknown): MemoryScope {
   }
   const scope: { tenantId?: string; userId?: string; sessionId?: string; agent?: string } = {};
   for (const part of SCOPE_PARTS) {
-    const value: unknown = Reflect.get(input, part);
+    const value: unknown = Object.hasOwn(input, part) ? Reflect.get(input, part) : undefined;
     if (value === undefined && part !== "tenantId") continue;
     scope[part] = parsePart(part, value);
   }

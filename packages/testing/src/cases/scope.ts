@@ -196,6 +196,13 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
   },
 ]);
 
+class Owner {
+  readonly tenantId = "t";
+  get userid(): string {
+    return "u";
+  }
+}
+
 const BAD_SCOPES: readonly (readonly [what: string, scope: unknown, path: string])[] = [
   ["nothing", undefined, "scope"],
   ["null", null, "scope"],
@@ -211,6 +218,8 @@ const BAD_SCOPES: readonly (readonly [what: string, scope: unknown, path: string
   ["an empty user", { tenantId: "t", userId: "" }, "userId"],
   ["a blank session", { tenantId: "t", sessionId: " " }, "sessionId"],
   ["a null agent", { tenantId: "t", agent: null }, "agent"],
+  ["a tenant that it inherits", Object.create({ tenantId: "t" }), "scope"],
+  ["an instance of a class", new Owner(), "scope"],
   ["an unknown property", { tenantId: "t", userid: "u" }, "userid"],
   ["a NUL", { tenantId: "t", userId: "a\0b" }, "userId"],
   ["a lone high surrogate", { tenantId: "t\ud800" }, "tenantId"],
