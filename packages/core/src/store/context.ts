@@ -9,7 +9,7 @@ import { CapabilityError, isMemoryError, MemorySettingsError, MemoryUnavailableE
 import type { MemoryEvent, MemoryOperationEvent } from "../model/event.ts";
 import type { CallOptions } from "../model/protocol.ts";
 import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
-import type { EpochMs, MemoryKind } from "../model/record.ts";
+import { type EpochMs, MAX_INSTANT, type MemoryKind } from "../model/record.ts";
 import type { MemoryReach, MemoryScope } from "../model/scope.ts";
 import { DEFAULT_MAX_VALUE_BYTES } from "../rules/admission.ts";
 import { type ContradictionPolicy, SupersedeMatching } from "../rules/beliefs.ts";
@@ -97,9 +97,11 @@ export class StoreContext {
     this.#onEvent = options.onEvent;
   }
 
-  /** The store's clock, in whole milliseconds. */
+  /** The store's clock, in whole milliseconds. @throws {MemorySettingsError} It gives something else than an instant. */
   now(): EpochMs {
-    return Math.trunc(this.clock.now());
+    const now: unknown = this.clock.now();
+    if (typeof now === "number" && Math.abs(now) <= MAX_INSTANT) return Math.trunc(now) + 0;
+    throw new MemorySettingsError("the clock gives something else than an instant", { setting: "clock" });
   }
 
   /** A section of the driver. @throws {CapabilityError} The driver does not hold it. */
@@ -200,7 +202,9 @@ export class StoreContext {
   /** Hands an event to the operator; what that throws is theirs, and stops nothing. */
   emit(event: MemoryEvent): void {
     try {
-      this.#onEvent?.(event);
+      // An observer may be asynchronous, whatever its type says, and then rejects.
+      const seen: unknown = this.#onEvent?.(event);
+      if (seen instanceof Promise) seen.catch(() => undefined);
     } catch {
       // An observer must not change what it observes.
     }

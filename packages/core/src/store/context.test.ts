@@ -1,0 +1,49 @@
+// What a store does with the broken parts that an application may give it: clocks, observers, options.
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { InMemoryMemoryStore } from "../in-memory.ts";
+
+const scope = { tenantId: "acme" };
+const record = { key: "k", value: 1, source: "test" };
+const unhandled: unknown[] = [];
+const note = (reason: unknown) => unhandled.push(reason);
+
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on("unhandledRejection", note);
+});
+
+afterEach(() => {
+  process.off("unhandledRejection", note);
+});
+
+function clockAt(now: unknown): InMemoryMemoryStore {
+  const clock = { now: () => now as number, sleep: () => new Promise<never>(() => {}) };
+  return new InMemoryMemoryStore({ clock });
+}
+
+describe("a clock", () => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e17, "5", undefined])(
+    "that gives %s is refused, and nothing is stored",
+    async (now) => {
+      const refusal = { code: "MEMORY_SETTINGS", setting: "clock" };
+      await expect(clockAt(now).write(scope, record)).rejects.toMatchObject(refusal);
+    },
+  );
+
+  test.each([
+    [1.9, 1],
+    [-0.5, 0],
+  ])("that gives %s is cut to whole milliseconds", async (now, recordedAt) => {
+    await expect(clockAt(now).write(scope, record)).resolves.toHaveProperty("recordedAt", recordedAt);
+  });
+});
+
+test("an asynchronous observer that rejects leaves no unhandled rejection", async () => {
+  const onEvent = async () => {
+    throw new Error("an observer's own fault");
+  };
+  await new InMemoryMemoryStore({ onEvent }).write(scope, record);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).toEqual([]);
+});
