@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import type { MemoryCapabilities } from "@memory/core";
 import { type ConformanceCase, concernOf } from "./case.ts";
 import type { ConformanceTarget } from "./context.ts";
-import { type CaseResult, type ConformanceReport, capabilitiesOf, runCase } from "./report.ts";
+import { type CaseResult, type ConformanceReport, capabilitiesOf, runCase, skipNote } from "./report.ts";
 
 /** A test runner's two functions: those of Vitest, `node:test`, Jest, Bun and others. */
 export interface TestRunner {
@@ -60,8 +60,8 @@ export function assertCases(cases: readonly ConformanceCase[]): void {
   assert.deepEqual(malformed, [], "ids are not <concern>/<slug>");
 }
 
-function skip(context: unknown, { reason, refusal }: CaseResult): void {
-  const note = `${reason}${refusal ? "; that it is refused was checked" : ""}`;
+function skip(context: unknown, result: CaseResult): void {
+  const note = skipNote(result);
   const method: unknown = typeof context === "object" && context !== null ? Reflect.get(context, "skip") : undefined;
   if (typeof method === "function") method.call(context, note);
   else console.info(`skipped: ${note}`);

@@ -83,17 +83,23 @@ export async function conformanceReport(
   return { target: target.name, total: options.cases.length, results };
 }
 
-/** The report as text: a line of counts, then a line for each case that failed or was skipped. */
+/** Why a case was skipped, and whether its refusal was checked in its place. */
+export function skipNote({ reason, refusal }: CaseResult): string {
+  return `${reason}${refusal ? "; that it is refused was checked" : ""}`;
+}
+
+/** The report as text: a line of counts, a line for each case that failed, then one for each reason to skip, with its cases. */
 export function formatReport(report: ConformanceReport): string {
-  const count = (outcome: CaseResult["outcome"]) => report.results.filter((one) => one.outcome === outcome).length;
-  const refusals = report.results.filter((one) => one.refusal && one.outcome === "skipped").length;
-  const lines = report.results.flatMap((one) => {
-    if (one.outcome === "failed") return [`  failed   ${one.id}: ${String(one.error)}`];
-    if (one.outcome === "passed") return [];
-    return [`  skipped  ${one.id}: ${one.reason}${one.refusal ? "; it is refused" : ""}`];
-  });
+  const having = (outcome: CaseResult["outcome"]) => report.results.filter((one) => one.outcome === outcome);
+  const [passed, failed, skipped] = [having("passed"), having("failed"), having("skipped")];
+  const refusals = skipped.filter((one) => one.refusal).length;
   const head =
-    `${report.target}: ${report.total} cases, ${count("passed")} passed, ${count("failed")} failed, ` +
-    `${count("skipped")} skipped (${refusals} refusals checked in their place)`;
-  return [head, ...lines].join("\n");
+    `${report.target}: ${report.total} cases, ${passed.length} passed, ${failed.length} failed, ` +
+    `${skipped.length} skipped (${refusals} refusals checked in their place)`;
+  const byReason = Map.groupBy(skipped, skipNote);
+  return [
+    head,
+    ...failed.map((one) => `  failed   ${one.id}: ${String(one.error)}`),
+    ...[...byReason].map(([reason, ones]) => `  skipped  ${reason}: ${ones.map(({ id }) => id).join(", ")}`),
+  ].join("\n");
 }
