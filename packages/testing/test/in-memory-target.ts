@@ -15,9 +15,12 @@ interface Damaged {
   readonly key: string;
 }
 
+/** Small values in place of the largest (16 MiB): for runs that are about something else. */
+export const SMALL_VALUES = { maxValueBytes: 262_144 } as const;
+
 /** A target over shared in-memory drivers: one for each setting of the options that are the driver's. */
 export function inMemoryTarget(
-  options: Pick<InMemoryDriverOptions, "without" | "metric"> = {},
+  options: Pick<InMemoryDriverOptions, "without" | "metric" | "maxValueBytes"> = {},
   wrap: (driver: MemoryDriver) => MemoryDriver = (driver) => driver,
 ): ConformanceTarget {
   const drivers = new Map<string, MemoryDriver>();

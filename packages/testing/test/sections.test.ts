@@ -5,7 +5,7 @@ import type { MemoryDriver } from "@memory/core/driver";
 import { describe, expect, test } from "vitest";
 import { conformanceCases } from "../src/cases.ts";
 import { type ConformanceReport, conformanceReport, formatReport } from "../src/report.ts";
-import { inMemoryTarget } from "./in-memory-target.ts";
+import { inMemoryTarget, SMALL_VALUES } from "./in-memory-target.ts";
 
 const outcomes = (report: ConformanceReport, outcome: string) =>
   report.results.filter((one) => one.outcome === outcome).map(({ id }) => id);
@@ -20,7 +20,7 @@ async function run(target: ReturnType<typeof inMemoryTarget>, missing: readonly 
   return report;
 }
 
-/** The driver without one member of one section. */
+/** The driver without these members in any section. */
 function stripped(driver: MemoryDriver, flags: readonly string[]): MemoryDriver {
   const without = <T extends object>(section: T): T =>
     new Proxy<T>(Object.create(section), {
@@ -29,6 +29,7 @@ function stripped(driver: MemoryDriver, flags: readonly string[]): MemoryDriver 
   const { working, profile, episodic, semantic, erasure } = driver;
   return {
     name: "stripped",
+    ...(driver.maxValueBytes === undefined ? {} : { maxValueBytes: driver.maxValueBytes }),
     ...(working === undefined ? {} : { working: without(working) }),
     ...(profile === undefined ? {} : { profile: without(profile) }),
     ...(episodic === undefined ? {} : { episodic: without(episodic) }),
@@ -42,23 +43,23 @@ function stripped(driver: MemoryDriver, flags: readonly string[]): MemoryDriver 
 
 describe("a store without a section", () => {
   test("without `working` refuses it and keeps the rest", async () => {
-    await run(inMemoryTarget({ without: ["working"] }), ["working"]);
+    await run(inMemoryTarget({ ...SMALL_VALUES, without: ["working"] }), ["working"]);
   });
 
   test("without `profile` refuses it and keeps the rest", async () => {
-    await run(inMemoryTarget({ without: ["profile"] }), ["profile", "asOf", "knownAt", "supersession"]);
+    await run(inMemoryTarget({ ...SMALL_VALUES, without: ["profile"] }), ["profile", "asOf", "knownAt", "supersession"]);
   });
 
   test("without `episodic` refuses it and keeps the rest", async () => {
-    await run(inMemoryTarget({ without: ["episodic"] }), ["episodic"]);
+    await run(inMemoryTarget({ ...SMALL_VALUES, without: ["episodic"] }), ["episodic"]);
   });
 
   test("without `semantic` refuses it and keeps the rest", async () => {
-    await run(inMemoryTarget({ without: ["semantic"] }), ["semantic"]);
+    await run(inMemoryTarget({ ...SMALL_VALUES, without: ["semantic"] }), ["semantic"]);
   });
 
   test("without `erasure` refuses it and keeps the rest", async () => {
-    await run(inMemoryTarget({ without: ["erasure"] }), ["erasure", "erasureNarrowing"]);
+    await run(inMemoryTarget({ ...SMALL_VALUES, without: ["erasure"] }), ["erasure", "erasureNarrowing"]);
   });
 
   test.each(["working", "profile", "episodic", "semantic"] as const)(
@@ -66,7 +67,7 @@ describe("a store without a section", () => {
     async (kind) => {
       const sections = ["working", "profile", "episodic", "semantic"] as const;
       const others = sections.filter((one) => one !== kind);
-      const report = await conformanceReport(inMemoryTarget({ without: others }), { cases: conformanceCases });
+      const report = await conformanceReport(inMemoryTarget({ ...SMALL_VALUES, without: others }), { cases: conformanceCases });
       expect(outcomes(report, "failed"), formatReport(report)).toEqual([]);
       expect(outcomes(report, "passed").length).toBeGreaterThan(30);
       expect(report.results.filter(({ refusal }) => refusal).length).toBeGreaterThan(50);
@@ -84,7 +85,7 @@ describe("a store without a finer capability", () => {
     ["erasureNarrowing", ["narrowing"]],
   ] as const)("without `%s` refuses it and keeps the rest", async (capability, flags) => {
     await run(
-      inMemoryTarget({}, (driver) => stripped(driver, flags)),
+      inMemoryTarget(SMALL_VALUES, (driver) => stripped(driver, flags)),
       [capability],
     );
   });

@@ -130,9 +130,9 @@ export const capabilityCases: readonly ConformanceCase[] = [
     async run(context) {
       const store = await context.open();
       const size = store.capabilities.maxValueBytes;
+      const value = "x ".repeat(Math.ceil(size / 2)).slice(0, size - 2);
       for (const kind of KINDS.filter((one) => context.capabilities[one])) {
         const { put, get } = kindAccess(context, kind);
-        const value = "x ".repeat(Math.ceil(size / 2)).slice(0, size - 2);
         await put(store, context.scope(), record("k", value));
         assert.ok((await get(store, context.scope(), "k"))?.value === value, kind);
         await context.rejects(put(store, context.scope(), record("k2", `${value}x`)), "MEMORY_LIMIT", {
