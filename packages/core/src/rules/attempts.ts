@@ -6,6 +6,7 @@ import type { Clock } from "../clock.ts";
 import type { DriverCall, MemoryDriver } from "../model/driver.ts";
 import { isMemoryError, MemoryUnavailableError, PoolExhaustedError } from "../model/errors.ts";
 import type { EpochMs } from "../model/record.ts";
+import { checkAnswer } from "./answers.ts";
 import { DeadlineError } from "./deadline.ts";
 import type { Gate } from "./gate.ts";
 import { LazySignal } from "./lazy-signal.ts";
@@ -31,6 +32,7 @@ export interface Surroundings {
 
 /** A driver's method, and whether it only reads. */
 export interface Effect<Q, R> {
+  readonly name: string;
   readonly isRead: boolean;
   run(request: Q, call: DriverCall): Promise<R>;
 }
@@ -83,7 +85,12 @@ export class Operation<Q, R> {
   /** The attempt gave a value in time. */
   succeed(value: R): void {
     this.#settle();
-    this.#resolve(value);
+    try {
+      checkAnswer(this.#effect.name, value);
+      this.#resolve(value);
+    } catch (error) {
+      this.#reject(error);
+    }
   }
 
   /** The attempt failed in time. */

@@ -12,11 +12,11 @@ import type {
   VersionRow,
   WritePlan,
 } from "../model/driver.ts";
-import { MemoryConflictError, MemoryContradictionError } from "../model/errors.ts";
+import { MemoryConflictError, MemoryContradictionError, MemorySettingsError } from "../model/errors.ts";
 import { compareText, sameJson } from "../model/json.ts";
 import type { EpochMs, MemoryRecord } from "../model/record.ts";
 import { type DecayPolicy, weigh } from "./decay.ts";
-import { type Asked, parseRow, parseValue, rowScope } from "./row.ts";
+import { type Asked, corrupt, parseRow, parseValue, rowScope } from "./row.ts";
 import { checkFilledWindow } from "./write.ts";
 
 /** What to do with a fact that comes to a lineage: continue it, start another beside it, or refuse the write. */
@@ -27,6 +27,8 @@ export interface ContradictionPolicy {
   /** @param newest The lineage's newest version, whether live, lapsed, future-dated or decayed. */
   judge(incoming: MemoryRecord, newest: MemoryRecord): ContradictionVerdict;
 }
+
+const NO_VERDICT = 'the contradiction policy gave none of "supersede", "branch" and "reject"; nothing was written';
 
 /** The default policy: the same `subject` and the same set of `predicate` supersede; anything else branches. */
 export class SupersedeMatching implements ContradictionPolicy {
@@ -46,23 +48,26 @@ export function believe(
   decay: DecayPolicy | undefined,
 ): Belief {
   const at = asOf ?? Math.max(now, state.recordedAt);
+  // Whatever was asked for: the versions of a key are of that key and its scope.
+  const own: Asked = { kind: "profile", scope: rowScope(asked, state), reach: "exact", key: state.key };
+  if (asked.key !== undefined && asked.key !== state.key) throw corrupt(state, "it is another key than was asked for");
   const holds: MemoryRecord[] = [];
   const decayed: MemoryRecord[] = [];
   let weight = 0;
   for (const row of state.versions) {
-    const record = showVersion(asked, row);
+    const record = showVersion(own, row);
     if (!isLive(row, at)) continue;
-    const own = weigh(decay, record, at);
-    if (own === 0) {
+    const counts = weigh(decay, record, at);
+    if (counts === 0) {
       decayed.push(record);
     } else {
       holds.push(record);
-      weight = own;
+      weight = counts;
     }
   }
   const only = holds.length === 1 ? holds[0] : undefined;
   return {
-    scope: rowScope(asked, state),
+    scope: own.scope,
     key: state.key,
     record: only ?? null,
     weight: only === undefined ? 0 : weight,
@@ -143,6 +148,7 @@ export function retell(asked: Asked, before: KeyHeads, repeat: VersionRow): Writ
  *
  * @throws {MemoryContradictionError} The policy rejects it; or, for `upsert`, several lineages are open.
  * @throws {MemoryConflictError} `expectedVersion` is not the version there, or `resolves` names a record that is not open.
+ * @throws {MemorySettingsError} The policy gives something else than a verdict.
  */
 export function decide(heads: KeyHeads, write: BeliefWrite): Decision {
   const { incoming, asked, now } = write;
@@ -251,9 +257,11 @@ function judgeAll(heads: KeyHeads, write: BeliefWrite, record: StoredRecord): re
   const against: MemoryRecord[] = [];
   for (const head of heads.open) {
     const newest = showVersion(write.asked, head.newest);
-    const verdict = write.policy.judge(incoming, newest);
+    const verdict: unknown = write.policy.judge(incoming, newest);
     if (verdict === "reject") against.push(newest);
     else if (verdict === "supersede") matching.push(head);
+    // An asynchronous policy among them: a promise is no verdict.
+    else if (verdict !== "branch") throw new MemorySettingsError(NO_VERDICT, { setting: "contradictions" });
   }
   if (against.length > 0) {
     throw new MemoryContradictionError("the contradiction policy rejects the fact", {

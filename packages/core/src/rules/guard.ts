@@ -132,7 +132,7 @@ class Guard implements Surroundings {
   }
 
   around<Q, R>(name: string, run: Run<Q, R>): Run<Q, R> {
-    const effect: Effect<Q, R> = { isRead: isRead(name), run };
+    const effect: Effect<Q, R> = { name, isRead: isRead(name), run };
     return (request, call) => {
       if (this.#closing !== undefined) return Promise.reject(this.#closed());
       // Reading `signal` of a call of another make would make one; of ours the caller's own is known.

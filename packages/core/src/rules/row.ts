@@ -39,6 +39,9 @@ export function parseRow(asked: Asked, row: StoredRecord, view?: RowView): Memor
  */
 export function parseEntry(asked: Asked, entry: WorkingEntry): MemoryRecord {
   const { head, content } = entry;
+  if (!isObject(head) || !isObject(content) || !(content.items === undefined || Array.isArray(content.items))) {
+    throw corrupt(entry, "it is not an entry");
+  }
   const marks: string[] = [];
   const value =
     content.items === undefined
@@ -50,8 +53,9 @@ export function parseEntry(asked: Asked, entry: WorkingEntry): MemoryRecord {
 
 /** The scope of a row: the asked one itself where they are equal, so that nothing is allocated. */
 export function rowScope(asked: Pick<Asked, "scope" | "reach">, row: { readonly scope: MemoryScope }): MemoryScope {
-  if (row.scope === asked.scope || sameScope(row.scope, asked.scope)) return asked.scope;
+  if (row.scope === asked.scope) return asked.scope;
   try {
+    if (sameScope(row.scope, asked.scope)) return asked.scope;
     const scope = memoryScope(row.scope);
     if (asked.reach === "under" && containsScope(asked.scope, scope)) return scope;
   } catch {
@@ -134,7 +138,7 @@ function readItem(item: unknown, path: string, marks: string[]): string {
 
 function checkRow(asked: Asked, row: StoredRecord): void {
   const bad = (why: string) => corrupt(row, why);
-  if (typeof row !== "object" || row === null) throw bad("it is not a row");
+  if (!isObject(row)) throw bad("it is not a row");
   if (!isText(row.id)) throw bad("its id is not a text");
   if (!isText(row.key)) throw bad("its key is not a text");
   if (asked.key !== undefined && row.key !== asked.key) throw bad("it has another key than was asked for");
@@ -160,7 +164,12 @@ function checkRow(asked: Asked, row: StoredRecord): void {
   }
 }
 
-function isText(value: unknown): value is string {
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Whether this is a text that a key or an id can be. */
+export function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "" && isWellFormedText(value);
 }
 

@@ -8,7 +8,7 @@ import type { MemoryKey, MemoryKeyPage } from "../model/protocol.ts";
 import { type Parsed, parseKey } from "../model/query.ts";
 import type { MemoryRecord, MemoryRecordInput } from "../model/record.ts";
 import { type MemoryScope, memoryScope } from "../model/scope.ts";
-import { buildRecord, parseEntry, rowScope, writeItem } from "../rules/row.ts";
+import { buildRecord, corrupt, isText, parseEntry, rowScope, writeItem } from "../rules/row.ts";
 import { admitValue, type Prepared, prepareRecord, sequenceHead, splitEntry } from "../rules/write.ts";
 import type { StoreContext } from "./context.ts";
 import { keyPage } from "./pages.ts";
@@ -106,6 +106,7 @@ export async function keys(
   const rows = await section.keys(page.request, call);
   const found = rows.map(({ key, expiresInMs, scope }): MemoryKey => {
     const place = { scope: rowScope(page.request, { scope }), key };
+    if (!isText(key)) throw corrupt({ scope, key, expiresInMs }, "its key is not a text");
     return expiresInMs === undefined ? place : { ...place, expiresInMs };
   });
   return { keys: found, cursor: page.cursorAfter(found) };

@@ -9,6 +9,7 @@ import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../context.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { refused } from "../kinds.ts";
+import { untyped } from "../untyped.ts";
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
@@ -1505,6 +1506,28 @@ const policies: readonly ConformanceCase[] = [
       assert.equal(first.resolution, "started", "a new key has nothing to judge");
       const error = await context.rejects(store.supersede(scope, fact("k", 2)), "MEMORY_CONTRADICTION", { key: "k" });
       assert.deepEqual(error.records, [first.record]);
+      assert.deepEqual(await store.history(scope, "k"), [first.record]);
+    },
+  },
+  {
+    id: "profile/policy-gives-a-verdict",
+    promise:
+      "A policy that gives something else than a verdict is a `MemorySettingsError`, what it throws reaches the caller, and nothing is written.",
+    needs: lineages,
+    async run(context) {
+      const scope = context.scope();
+      const own = new Error("the policy's own fault");
+      const first = await (await context.open()).supersede(scope, fact("k", 1));
+      for (const verdict of [undefined, null, true, "keep", "Reject", Promise.resolve("reject")]) {
+        const store = await context.open({ contradictions: { judge: () => untyped(verdict) } });
+        const setting = "contradictions";
+        await context.rejects(store.supersede(scope, fact("k", 2)), "MEMORY_SETTINGS", { setting });
+      }
+      const judge = () => {
+        throw own;
+      };
+      const store = await context.open({ contradictions: { judge } });
+      await assert.rejects(store.supersede(scope, fact("k", 2)), own);
       assert.deepEqual(await store.history(scope, "k"), [first.record]);
     },
   },
