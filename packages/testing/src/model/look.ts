@@ -2,7 +2,7 @@
 // step can have touched, so that a wrong is noticed where it happens and not only where it is asked for.
 
 import type { MemoryCapabilities, MemoryKind, MemoryScope, MemoryStore } from "@memory/core";
-import type { Operation } from "./operation.ts";
+import { FILTERS, type Operation } from "./operation.ts";
 import { keyOf, scopeOf, type World } from "./side.ts";
 
 /** One question to a store. */
@@ -26,12 +26,13 @@ export function looksAfter(step: Operation, world: World, sights: Sights): reado
     case "write":
     case "append":
     case "expire":
-      return [readLook(scope, key), ...wide("working", world, root, sights)];
+      return [...readLooks(scope, key), ...wide("working", world, root, sights)];
     case "upsert":
     case "supersede":
     case "repeat":
       return [
         ...beliefLooks(scope, key, world.start + step.asOf, world.start + step.knownAt, sights),
+        ...beliefsLooks(root, world.start + step.asOf, world.start + step.knownAt, sights),
         ...wide("profile", world, root, sights),
       ];
     case "log":
@@ -53,22 +54,29 @@ export function looksAfter(step: Operation, world: World, sights: Sights): reado
 /** Everything, of every scope and key of the world, in pages too. */
 export function looksAtEnd(world: World, sights: Sights): readonly Look[] {
   const scopes = world.sequence.scopes.map((_, number) => scopeOf(world, number));
-  const instants = [-20, 0, 15, 40].map((offset) => world.start + offset);
+  const instants = [0, 25].map((offset) => world.start + offset);
   return scopes.flatMap((scope) => [
-    ...sights.kinds.flatMap((kind) => [...wide(kind, world, scope, sights), ...paged(kind, scope, sights)]),
+    ...sights.kinds.flatMap((kind) => [
+      ...wide(kind, world, scope, sights),
+      ...paged(kind, scope, sights),
+      ...filtered(kind, scope, sights),
+    ]),
     ...(sights.capabilities.erasure ? [derivationsLook(scope, sights)] : []),
     ...world.sequence.keys.flatMap((key) => [
-      ...(sights.kinds.includes("working") ? [readLook(scope, key)] : []),
+      ...(sights.kinds.includes("working") ? readLooks(scope, key) : []),
       ...(sights.kinds.includes("semantic") ? [recallLook(scope, key)] : []),
       ...(sights.kinds.includes("profile")
-        ? instants.flatMap((asOf, at) => beliefLooks(scope, key, asOf, instants[(at + 1) % 4] ?? asOf, sights))
+        ? instants.flatMap((asOf, at) => beliefLooks(scope, key, asOf, instants[1 - at] ?? asOf, sights))
         : []),
     ]),
   ]);
 }
 
-function readLook(scope: MemoryScope, key: string): Look {
-  return { name: "read", ask: (store) => store.read(scope, key) };
+function readLooks(scope: MemoryScope, key: string): readonly Look[] {
+  return [
+    { name: "read", ask: (store) => store.read(scope, key) },
+    { name: "read last 2", ask: (store) => store.read(scope, key, { last: 2 }) },
+  ];
 }
 
 function recallLook(scope: MemoryScope, key: string): Look {
@@ -92,6 +100,16 @@ function beliefLooks(scope: MemoryScope, key: string, asOf: number, knownAt: num
   if (capabilities.knownAt) ask({ knownAt });
   if (capabilities.asOf && capabilities.knownAt) ask({ asOf, knownAt });
   return looks;
+}
+
+function beliefsLooks(scope: MemoryScope, asOf: number, knownAt: number, { capabilities }: Sights): readonly Look[] {
+  const options = {
+    limit: 1_000,
+    ...(capabilities.reach ? ({ reach: "under" } as const) : {}),
+    ...(capabilities.asOf ? { asOf } : {}),
+    ...(capabilities.knownAt ? { knownAt } : {}),
+  };
+  return [{ name: "beliefs then", ask: (store) => store.beliefs(scope, options) }];
 }
 
 // Whole lists of a kind under a scope.
@@ -155,6 +173,20 @@ function paged(kind: MemoryKind, scope: MemoryScope, { capabilities }: Sights): 
     default:
       return [];
   }
+}
+
+function filtered(kind: MemoryKind, scope: MemoryScope, { capabilities }: Sights): readonly Look[] {
+  if (!capabilities.filter || (kind !== "episodic" && kind !== "semantic")) return [];
+  const reach = capabilities.reach ? "under" : "exact";
+  const width = capabilities.embeddingDimensions ?? 1;
+  const embedding = Array.from({ length: width }, (_, at) => (at === 0 ? 1 : 0));
+  return FILTERS.map((filter) => ({
+    name: `${kind} with ${JSON.stringify(filter)}`,
+    ask: (store) =>
+      kind === "episodic"
+        ? store.episodes(scope, { filter, reach, limit: 3 })
+        : store.search(scope, { embedding, filter, reach, limit: 3 }),
+  }));
 }
 
 async function walk(
