@@ -1,5 +1,8 @@
+// The in-memory driver by the driver contract alone: what tokens, notes and orders promise beneath a store.
+
 import { describe, expect, test } from "vitest";
-import type { DriverCall, MemoryDriver, StoredRecord, WritePlan } from "../model/driver.ts";
+import { storedRecord } from "../../test/stored-record.ts";
+import type { DriverCall, MemoryDriver, WritePlan } from "../model/driver.ts";
 import type { Derivation } from "../model/erasure.ts";
 import { MemorySettingsError } from "../model/errors.ts";
 import type { MemoryScope } from "../model/scope.ts";
@@ -11,27 +14,6 @@ const whole = { ...under, kinds: undefined, keys: undefined };
 
 function at(now: number, budgetMs = 100): DriverCall {
   return { now, attempt: 1, budgetMs, signal: new AbortController().signal };
-}
-
-function stored(fields: Partial<StoredRecord>): StoredRecord {
-  return {
-    id: "id",
-    scope,
-    key: "key",
-    value: "1",
-    source: "test",
-    confidence: 1,
-    validFrom: undefined,
-    validTo: undefined,
-    subject: undefined,
-    predicate: undefined,
-    metadata: undefined,
-    redacted: undefined,
-    recordedAt: 0,
-    version: undefined,
-    embedding: undefined,
-    ...fields,
-  };
 }
 
 // The section of a driver that has it.
@@ -73,7 +55,7 @@ describe("options", () => {
 
 describe("working", () => {
   const slot = { scope, key: "key" };
-  const head = stored({ value: "" });
+  const head = storedRecord({ value: "" });
   const put = (value = "1") => ({ head, content: { value } });
   const append = (token: string, after?: number) => ({ ...slot, head, item: token, token, after });
 
@@ -146,14 +128,16 @@ describe("working", () => {
     const driver = inMemoryDriver({ ttlMs: 10 });
     const working = section(driver, "working");
     for (let index = 0; index < 30; index += 1) {
-      await working.put({ head: stored({ value: "", key: `k${index}` }), content: { value: "1" } }, at(index));
+      await working.put({ head: storedRecord({ value: "", key: `k${index}` }), content: { value: "1" } }, at(index));
     }
     expect(await section(driver, "erasure").count?.(whole, at(35))).toMatchObject({ counts: { working: 4 } });
     expect(await working.expire({ scope, key: "k25", ttlMs: 0 }, at(35))).toBe(false);
-    expect(await working.append({ ...append("t", 0), key: "k25", head: stored({ key: "k25" }) }, at(35))).toEqual({
-      outcome: "appended",
-      length: 1,
-    });
+    expect(await working.append({ ...append("t", 0), key: "k25", head: storedRecord({ key: "k25" }) }, at(35))).toEqual(
+      {
+        outcome: "appended",
+        length: 1,
+      },
+    );
     const rows = await working.keys({ ...under, keyPrefix: undefined, after: undefined, limit: 99 }, at(36));
     expect(rows.map(({ key }) => key)).toEqual(["k25", "k27", "k28", "k29"]);
   });
@@ -167,7 +151,7 @@ describe("profile", () => {
     fields: Partial<WritePlan> & { from?: number; id?: string; recordedAt?: number },
   ): WritePlan {
     const { from = base, id = `v${base + 1}`, recordedAt = base, ...rest } = fields;
-    const record = stored({ id, version: base + 1, validFrom: from, recordedAt, key: rest.key ?? "key" });
+    const record = storedRecord({ id, version: base + 1, validFrom: from, recordedAt, key: rest.key ?? "key" });
     return { ...fact, base, record, lineage: 1, head: base || undefined, settles: [], token: `t${base}`, ...rest };
   }
 
@@ -249,11 +233,13 @@ describe("profile", () => {
 describe("episodic", () => {
   test("a log with one conflict stores nothing and gives back what differs", async () => {
     const episodic = section(inMemoryDriver(), "episodic");
-    const one = stored({ id: "1", validFrom: 1, value: '{"a":1,"b":2}', metadata: { x: 1, y: 2 } });
+    const one = storedRecord({ id: "1", validFrom: 1, value: '{"a":1,"b":2}', metadata: { x: 1, y: 2 } });
     expect(await episodic.log([{ record: one, anyFrom: false }], at(0))).toEqual([]);
-    const same = stored({ id: "1", validFrom: 9, recordedAt: 9, value: '{"b":2, "a":1}', metadata: { y: 2, x: 1 } });
+    const same = { ...one, validFrom: 9, recordedAt: 9 };
     expect(await episodic.log([{ record: same, anyFrom: true }], at(0))).toEqual([]);
-    const fresh = { record: stored({ id: "2", validFrom: 2 }), anyFrom: false };
+    const fresh = { record: storedRecord({ id: "2", validFrom: 2 }), anyFrom: false };
+    const reordered = { ...one, value: '{"b":2, "a":1}' };
+    expect(await episodic.log([fresh, { record: reordered, anyFrom: false }], at(0))).toEqual([one]);
     expect(await episodic.log([fresh, { record: same, anyFrom: false }], at(0))).toEqual([one]);
     const page = { ...under, key: undefined, since: undefined, until: undefined, asOf: undefined, filter: undefined };
     expect(await episodic.page({ ...page, after: undefined, limit: 9 }, at(0))).toEqual([one]);
@@ -269,8 +255,8 @@ describe("semantic", () => {
       ["inner", [26, 26, 4]],
     ] as const) {
       const semantic = section(inMemoryDriver({ embeddingDimensions: 2, metric }), "semantic");
-      const far = stored({ key: "far", embedding: [1, 0] });
-      const near = stored({ key: "b", embedding: [3, 4] });
+      const far = storedRecord({ key: "far", embedding: [1, 0] });
+      const near = storedRecord({ key: "b", embedding: [3, 4] });
       await semantic.index([far, near, { ...near, scope: { tenantId: "acme" } }], at(0));
       const rows = await semantic.nearest({ ...query, limit: 3 }, at(0));
       expect(rows.map(({ score }) => score)).toEqual(scores.map((score) => expect.closeTo(score, 12)));
@@ -296,9 +282,9 @@ describe("erasure", () => {
   test("an erasure that died before its sweep is counted by the next, once", async () => {
     const driver = inMemoryDriver();
     const erasure = section(driver, "erasure");
-    await section(driver, "working").put({ head: stored({ value: "" }), content: { value: "1" } }, at(0));
+    await section(driver, "working").put({ head: storedRecord({ value: "" }), content: { value: "1" } }, at(0));
     expect(await erasure.tombstone({ ...whole, scope }, at(0))).toEqual({ working: 1 });
-    await section(driver, "episodic").log([{ record: stored({ validFrom: 0 }), anyFrom: false }], at(0));
+    await section(driver, "episodic").log([{ record: storedRecord({ validFrom: 0 }), anyFrom: false }], at(0));
     expect(await erasure.count?.(whole, at(0))).toEqual({ counts: { episodic: 1 }, artefacts: 0, sharedArtefacts: 0 });
     expect(await erasure.tombstone(whole, at(0))).toEqual({ working: 1, episodic: 1 });
     expect(await erasure.sweep({ scope, reach: "exact" }, at(0))).toEqual({ working: 1 });
@@ -309,7 +295,7 @@ describe("erasure", () => {
   test("a narrowed erasure condemns the derivations of what it erased, and no others", async () => {
     const driver = inMemoryDriver({ embeddingDimensions: 1 });
     const erasure = section(driver, "erasure");
-    const records = ["a", "b"].map((key) => stored({ key, id: key, embedding: [1] }));
+    const records = ["a", "b"].map((key) => storedRecord({ key, id: key, embedding: [1] }));
     await section(driver, "semantic").index(records, at(0));
     for (const sourceId of ["a", "b", "gone"]) {
       await erasure.register(derivation({ sourceId, artefactId: sourceId }), at(0));

@@ -1,7 +1,7 @@
 // Episodic memory: a map by (scope, id) that makes `log` idempotent, and the episodes of every scope in the order of time.
 
 import type { EpisodePageRequest, EpisodicSection, LogEntry, StoredRecord } from "../model/driver.ts";
-import { compareText, type JsonValue, sameJson } from "../model/json.ts";
+import { compareText } from "../model/json.ts";
 import { compareScopes } from "../model/scope.ts";
 import type { Kept } from "./erasure.ts";
 import { placeOf } from "./keyed.ts";
@@ -93,29 +93,13 @@ function* matching(
   }
 }
 
-// Compared as JSON, so that members in another order are the same episode.
 function isSame({ record, anyFrom }: LogEntry, there: StoredRecord): boolean {
-  return (
-    (anyFrom || record.validFrom === there.validFrom) &&
-    record.validTo === there.validTo &&
-    record.key === there.key &&
-    record.source === there.source &&
-    record.confidence === there.confidence &&
-    record.subject === there.subject &&
-    sameJson(record.predicate ?? null, there.predicate ?? null) &&
-    sameJson(record.metadata ?? null, there.metadata ?? null) &&
-    sameJson(record.redacted ?? [], there.redacted ?? []) &&
-    (record.value === there.value || isSameText(record.value, there.value))
-  );
+  return record.value === there.value && attributesOf(record, anyFrom) === attributesOf(there, anyFrom);
 }
 
-function isSameText(a: string, b: string): boolean {
-  try {
-    const left: JsonValue = JSON.parse(a);
-    const right: JsonValue = JSON.parse(b);
-    return sameJson(left, right);
-  } catch {
-    // What is there is not JSON: it differs, and core will say that it is damaged.
-    return false;
-  }
+// As text: what differs in the order of members only, core finds equal.
+function attributesOf(record: StoredRecord, anyFrom: boolean): string {
+  const { key, source, confidence, validFrom, validTo, subject, predicate, metadata, redacted } = record;
+  const from = anyFrom ? null : validFrom;
+  return JSON.stringify([key, source, confidence, from, validTo, subject, predicate, metadata, redacted]);
 }

@@ -5,6 +5,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FaultyDriver, faultyDriver, type Step } from "../../test/faulty-driver.ts";
 import { HandClock, turn } from "../../test/hand-clock.ts";
+import { storedRecord } from "../../test/stored-record.ts";
 import type { Clock } from "../clock.ts";
 import type { MemoryDriver } from "../model/driver.ts";
 import { isMemoryError } from "../model/errors.ts";
@@ -69,26 +70,7 @@ function bench(
   };
 }
 
-const entry = {
-  head: {
-    id: "1",
-    scope,
-    key: "k",
-    value: "",
-    source: "s",
-    confidence: 1,
-    validFrom: undefined,
-    validTo: undefined,
-    subject: undefined,
-    predicate: undefined,
-    metadata: undefined,
-    redacted: undefined,
-    recordedAt: 0,
-    version: undefined,
-    embedding: undefined,
-  },
-  content: { value: "1" },
-};
+const entry = { head: storedRecord({ scope, key: "k", value: "" }), content: { value: "1" } };
 
 function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
