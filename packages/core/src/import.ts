@@ -182,7 +182,11 @@ function incomplete(message: string): MemoryRecordError {
 function remaining({ expiresInMs }: MemoryExport): number | undefined {
   if (expiresInMs === undefined) return undefined;
   // What was about to expire is about to expire, and not to stay.
-  return parseOptions("expire", { ttlMs: Math.max(1, Math.ceil(expiresInMs)) }).ttlMs;
+  const leftMs = typeof expiresInMs === "number" ? Math.max(1, Math.ceil(expiresInMs)) : Number.NaN;
+  if (Number.isSafeInteger(leftMs) && expiresInMs >= 0) return leftMs;
+  throw new MemoryRecordError("a working line of an import has an expiry that is no time left", {
+    path: "expiresInMs",
+  });
 }
 
 function isCount(value: unknown): value is number {

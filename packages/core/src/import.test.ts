@@ -1,0 +1,197 @@
+// What an import does with lines that no export of one store would hold: lines that disagree, lack something, or come from
+// places that a driver takes for one another.
+
+import { describe, expect, test } from "vitest";
+import { HandClock } from "../test/hand-clock.ts";
+import { exportScope, type MemoryExport } from "./export.ts";
+import { importRecords } from "./import.ts";
+import { inMemoryDriver } from "./in-memory/driver.ts";
+import type { LogEntry, MemoryDriver, PutRequest } from "./model/driver.ts";
+import type { MemoryRecord } from "./model/record.ts";
+import type { MemoryScope } from "./model/scope.ts";
+import { createMemoryStore } from "./store.ts";
+
+const ann: MemoryScope = { tenantId: "acme", userId: "ann" };
+const bob: MemoryScope = { tenantId: "acme", userId: "bob" };
+
+function episode(fields: Partial<MemoryRecord> = {}): MemoryExport {
+  const record = { id: "e", kind: "episodic", scope: ann, key: "k", value: 1, source: "s", confidence: 1 } as const;
+  return { record: { ...record, validFrom: 5, recordedAt: 6, ...fields } };
+}
+
+function working(fields: Partial<MemoryRecord> = {}): MemoryRecord {
+  return { id: "w", kind: "working", scope: ann, key: "k", value: 1, source: "s", confidence: 1, ...fields };
+}
+
+/** A store, and what went down into its driver. */
+function opened() {
+  const inner = inMemoryDriver();
+  const puts: PutRequest[] = [];
+  const logs: (readonly LogEntry[])[] = [];
+  const methods: string[] = [];
+  const { working: slots, episodic } = inner;
+  if (slots === undefined || episodic === undefined) throw new Error("the section is missing");
+  const driver: MemoryDriver = {
+    ...inner,
+    working: {
+      ...slots,
+      put: (request, call) => {
+        methods.push("put");
+        puts.push(request);
+        return slots.put(request, call);
+      },
+      expire: (request, call) => {
+        methods.push("expire");
+        return slots.expire(request, call);
+      },
+    },
+    episodic: {
+      ...episodic,
+      log: (request, call) => {
+        logs.push(request);
+        return episodic.log(request, call);
+      },
+    },
+  };
+  const clock = new HandClock();
+  return { store: createMemoryStore(driver, { clock }), clock, puts, logs, methods };
+}
+
+describe("two lines of one (scope, id)", () => {
+  test("with other content are a conflict, and neither is stored", async () => {
+    const { store } = opened();
+    const lines = [episode(), episode({ value: 2 })];
+    await expect(importRecords(store, lines)).rejects.toMatchObject({ code: "MEMORY_CONFLICT", id: "e", key: "k" });
+    expect(await store.episodes(ann)).toEqual([]);
+  });
+
+  test("with the same content, its members in any order, are one episode", async () => {
+    const { store, logs } = opened();
+    const lines = [episode({ value: { a: 1, b: 2 } }), episode({ value: { b: 2, a: 1 } })];
+    await importRecords(store, lines);
+    expect(await store.episodes(ann)).toHaveLength(1);
+    expect(logs.map((entries) => entries.length)).toEqual([1]);
+  });
+});
+
+describe("lines of several scopes with one id", () => {
+  const both = [episode({ value: { a: 1, b: 2 } }), episode({ scope: bob, value: { c: 3, d: 4 } })];
+
+  test("are an episode each", async () => {
+    const { store } = opened();
+    expect(await importRecords(store, both)).toEqual({ counts: { episodic: 2 }, records: 2 });
+    expect((await store.episodes(bob))[0]?.record.value).toEqual({ c: 3, d: 4 });
+  });
+
+  test("are each held against their own scope where a driver compares as text", async () => {
+    const { store } = opened();
+    await importRecords(store, both);
+    const again = [episode({ value: { b: 2, a: 1 } }), episode({ scope: bob, value: { d: 4, c: 3 } })];
+    await importRecords(store, [...again, episode({ id: "new" })]);
+    expect((await store.episodes(ann)).map(({ record }) => record.id).sort()).toEqual(["e", "new"]);
+    const crossed = episode({ scope: bob, value: { a: 1, b: 2 } });
+    await expect(importRecords(store, [crossed])).rejects.toMatchObject({ code: "MEMORY_CONFLICT" });
+  });
+});
+
+describe("a line that lacks something", () => {
+  test("is refused: an episode without its validFrom", async () => {
+    const { store, logs } = opened();
+    const { validFrom: _, ...record } = episode().record;
+    await expect(importRecords(store, [{ record }])).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "record" });
+    expect(logs).toEqual([]);
+  });
+
+  test.each([
+    ["its version", { version: undefined }, 1, []],
+    ["its validFrom", { validFrom: undefined }, 1, []],
+    ["its lineage", {}, undefined, []],
+    ["a number in what it settles", {}, 1, [0]],
+  ])("is refused: a version without %s", async (_, missing, lineage, settles) => {
+    const { store } = opened();
+    const fields = { kind: "profile", validFrom: 1, version: 1, ...missing };
+    const given = Object.entries({ ...working(), ...fields }).filter(([, value]) => value !== undefined);
+    const line = { record: Object.fromEntries(given), ...(lineage === undefined ? {} : { lineage }), settles };
+    await expect(importRecords(store, [untyped(line)])).rejects.toMatchObject({ code: "MEMORY_RECORD" });
+    expect(await store.history(ann)).toEqual([]);
+  });
+});
+
+test("an import that fails in the middle has brought the lines before", async () => {
+  const { store } = opened();
+  const embedding = Array.from({ length: 384 }, (_, at) => (at === 0 ? 1 : 0));
+  const lines = [
+    episode(),
+    { record: { ...working({ key: "v", id: "v", embedding }), kind: "semantic" as const } },
+    { record: working() },
+    { record: working({ key: " " }) },
+    episode({ id: "after" }),
+  ];
+  await expect(importRecords(store, lines)).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "key" });
+  expect((await store.episodes(ann)).map(({ record }) => record.id)).toEqual(["e"]);
+  expect(await store.recall(ann, "v")).not.toBeNull();
+  expect(await store.read(ann, "k")).not.toBeNull();
+});
+
+test("a source that fails in the middle has brought the lines before, and its error comes out", async () => {
+  const { store } = opened();
+  async function* broken(): AsyncGenerator<MemoryExport> {
+    yield episode();
+    throw new RangeError("the file ends here");
+  }
+  await expect(importRecords(store, broken())).rejects.toBeInstanceOf(RangeError);
+  expect(await store.episodes(ann)).toHaveLength(1);
+});
+
+describe("a working line", () => {
+  test("brings its expiry along in the call that puts it", async () => {
+    const { store, clock, puts, methods } = opened();
+    await importRecords(store, [{ record: working(), expiresInMs: 1_500 }]);
+    expect(methods).toEqual(["put"]);
+    expect(puts[0]?.expiresInMs).toBe(1_500);
+    await clock.advance(1_499);
+    expect(await store.read(ann, "k")).not.toBeNull();
+    await clock.advance(1);
+    expect(await store.read(ann, "k")).toBeNull();
+  });
+
+  test("that was about to expire is about to expire, and does not stay", async () => {
+    const { store, puts } = opened();
+    await importRecords(store, [{ record: working(), expiresInMs: 0 }]);
+    expect(puts[0]?.expiresInMs).toBe(1);
+  });
+
+  test("without one stays", async () => {
+    const { store, puts } = opened();
+    await importRecords(store, [{ record: working() }]);
+    expect(puts[0]?.expiresInMs).toBeUndefined();
+  });
+
+  test.each([-1, Number.NaN, "1", null])("is refused with an expiry of %j", async (expiresInMs) => {
+    const { store, puts } = opened();
+    const line = untyped({ record: working(), expiresInMs });
+    await expect(importRecords(store, [line])).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "expiresInMs" });
+    expect(puts).toEqual([]);
+  });
+});
+
+test("a redacted single value that becomes the first of a sequence keeps its mark there, and carries it along", async () => {
+  const { store } = opened();
+  await store.write(ann, { key: "k", value: "ask ana@example.org", source: "s" });
+  await store.append(ann, "k", "plain");
+  await store.append(ann, "k", { to: "ben@example.org" });
+  const marks = ["value.0", "value.2.to"];
+  expect((await store.read(ann, "k"))?.redacted).toEqual(marks);
+  expect((await store.read(ann, "k", { last: 1 }))?.redacted).toEqual(["value.0.to"]);
+  const elsewhere = opened().store;
+  await importRecords(elsewhere, exportScope(store, ann));
+  expect(await elsewhere.read(ann, "k")).toMatchObject({
+    value: ["ask [redacted]", "plain", { to: "[redacted]" }],
+    redacted: marks,
+  });
+});
+
+function untyped(line: unknown): MemoryExport;
+function untyped(line: unknown): unknown {
+  return line;
+}
