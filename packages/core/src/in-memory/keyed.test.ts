@@ -1,3 +1,5 @@
+// What is kept by scope and key: found at once, listed in order, by prefix and under a scope.
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KeyPosition } from "../model/driver.ts";

@@ -1,3 +1,5 @@
+// The sorted set against an array that is sorted anew each time.
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countBelow, Ordered, take } from "./ordered.ts";

@@ -1,3 +1,5 @@
+// The order, size and equality of texts and values, held against what UTF-8 bytes say.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareText, isWellFormedText, type JsonValue, sameJson, utf8Bytes } from "./json.ts";

@@ -1,3 +1,5 @@
+// The encoding of several parts as one: injective, and in the order of the parts.
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compareText } from "../model/json.ts";

@@ -1,3 +1,5 @@
+// Admission of values and masking of their texts, names and paths.
+
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
