@@ -1,11 +1,11 @@
 // The executable reference: all four kinds in one process, no network. Where an adapter and this store disagree, one of
 // them has a bug. Also the store to write an application's own tests against.
 
-import { type InMemoryDriverOptions, inMemoryDriver } from "./in-memory/driver.ts";
+import { type InMemoryDriverOptions, type InMemorySection, inMemoryDriver } from "./in-memory/driver.ts";
 import type { MemoryStoreOptions } from "./store/context.ts";
 import { DriverMemoryStore } from "./store.ts";
 
-export { type InMemoryDriverOptions, inMemoryDriver };
+export { type InMemoryDriverOptions, type InMemorySection, inMemoryDriver };
 
 /** What {@link InMemoryMemoryStore} takes: what every store does, and what its driver does. */
 export interface InMemoryMemoryStoreOptions extends MemoryStoreOptions, InMemoryDriverOptions {}

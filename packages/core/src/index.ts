@@ -5,6 +5,7 @@ export { eachEpisode, eachVersion, exportScope, type MemoryExport } from "./expo
 export { type ImportReceipt, importRecords } from "./import.ts";
 export type { Belief, BeliefPage, Contradiction, Supersession } from "./model/belief.ts";
 export {
+  type Capable,
   type MemoryCapabilities,
   type MemoryCapability,
   type MemoryNeeds,
@@ -53,5 +54,10 @@ export { type DeprecationNotice, deprecate } from "./rules/deprecate.ts";
 export { type MemoryRedactor, PatternRedactor, type PatternRedactorOptions, redact } from "./rules/redaction.ts";
 export { memoryRecord } from "./rules/write.ts";
 export { SecretString } from "./secret.ts";
-export { type MemoryStoreSettings, type MemoryStoreSettingsInput, memoryStoreSettings } from "./settings.ts";
+export {
+  type MemoryStoreSettings,
+  type MemoryStoreSettingsInput,
+  memoryStoreSettings,
+  type RuntimeSettingsInput,
+} from "./settings.ts";
 export type { MemoryStoreOptions } from "./store/context.ts";

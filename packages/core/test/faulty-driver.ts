@@ -7,7 +7,7 @@ import { MemoryCorruptionError, MemorySchemaError } from "../src/model/errors.ts
 export type Step = "ok" | "transient" | "clean" | "fatal" | "exhausted" | "own" | "narrow" | "throw" | "hang";
 
 /** A failure, which the driver knows by its name. */
-export class Fault extends Error {
+class Fault extends Error {
   readonly step: Step;
   constructor(step: Step) {
     super(`row data: ${step}`);

@@ -31,8 +31,8 @@ export type MemoryNeeds = Partial<Record<MemoryCapability, true>> & {
   readonly minValueBytes?: number;
 };
 
-/** The flags, in the order in which a `CapabilityError` names them. */
-export const MEMORY_CAPABILITIES: readonly MemoryCapability[] = [
+// In the order in which a `CapabilityError` names them.
+const MEMORY_CAPABILITIES: readonly MemoryCapability[] = [
   "working",
   "profile",
   "episodic",

@@ -50,8 +50,7 @@ export interface MemoryPage {
   readonly cursor: string | null;
 }
 
-/** The most that one page or list gives. */
-export const MAX_LIMIT = 1_000;
+const MAX_LIMIT = 1_000;
 
 const whole = (least: number, most: number, what: string) =>
   v.custom<number>((value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most, what);

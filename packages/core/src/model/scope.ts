@@ -24,7 +24,7 @@ export const SCOPE_PARTS: readonly ["tenantId", "userId", "sessionId", "agent"] 
 ];
 
 /** The largest scope part, in UTF-8 bytes. */
-export const MAX_SCOPE_PART_BYTES = 256;
+const MAX_SCOPE_PART_BYTES = 256;
 
 // Scopes that this function made are frozen and known to be good: checked once, not at every operation.
 const known = new WeakSet<object>();

@@ -10,7 +10,7 @@ import type { JsonValue } from "../model/json.ts";
 import { joinPath, memberNames, setMember } from "./members.ts";
 
 /** How deep a value may nest: a scalar is 0 deep, `[]` is 1. */
-export const MAX_DEPTH = 1_000;
+const MAX_DEPTH = 1_000;
 
 /** What a value may take, in bytes of JSON, where nobody says. */
 export const DEFAULT_MAX_VALUE_BYTES: number = 16 * 1024 * 1024;

@@ -230,12 +230,6 @@ export class StoreContext {
   }
 }
 
-/** What a list was asked: its scope and how far it reaches. */
-export interface Reached {
-  readonly scope: MemoryScope;
-  readonly reach: MemoryReach;
-}
-
 function checkOptions(options: MemoryStoreOptions): void {
   if (typeof options !== "object" || options === null) {
     throw new MemorySettingsError("a store's options are not an object", { setting: "options" });
