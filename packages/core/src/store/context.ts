@@ -10,7 +10,7 @@ import type { MemoryEvent, MemoryOperationEvent } from "../model/event.ts";
 import type { CallOptions } from "../model/protocol.ts";
 import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
 import { type EpochMs, MAX_INSTANT, type MemoryKind } from "../model/record.ts";
-import type { MemoryReach, MemoryScope } from "../model/scope.ts";
+import type { MemoryReach } from "../model/scope.ts";
 import { DEFAULT_MAX_VALUE_BYTES } from "../rules/admission.ts";
 import { type ContradictionPolicy, SupersedeMatching } from "../rules/beliefs.ts";
 import { DeadlineError, withDeadline } from "../rules/deadline.ts";
