@@ -47,7 +47,12 @@ describe("a store without a section", () => {
   });
 
   test("without `profile` refuses it and keeps the rest", async () => {
-    await run(inMemoryTarget({ ...SMALL_VALUES, without: ["profile"] }), ["profile", "asOf", "knownAt", "supersession"]);
+    await run(inMemoryTarget({ ...SMALL_VALUES, without: ["profile"] }), [
+      "profile",
+      "asOf",
+      "knownAt",
+      "supersession",
+    ]);
   });
 
   test("without `episodic` refuses it and keeps the rest", async () => {
@@ -67,7 +72,9 @@ describe("a store without a section", () => {
     async (kind) => {
       const sections = ["working", "profile", "episodic", "semantic"] as const;
       const others = sections.filter((one) => one !== kind);
-      const report = await conformanceReport(inMemoryTarget({ ...SMALL_VALUES, without: others }), { cases: conformanceCases });
+      const report = await conformanceReport(inMemoryTarget({ ...SMALL_VALUES, without: others }), {
+        cases: conformanceCases,
+      });
       expect(outcomes(report, "failed"), formatReport(report)).toEqual([]);
       expect(outcomes(report, "passed").length).toBeGreaterThan(30);
       expect(report.results.filter(({ refusal }) => refusal).length).toBeGreaterThan(50);
