@@ -16,9 +16,9 @@ export type MemoryKind = "working" | "profile" | "episodic" | "semantic";
 export const MEMORY_KINDS: readonly MemoryKind[] = ["working", "profile", "episodic", "semantic"];
 
 /** The largest key, in UTF-8 bytes. */
-export const MAX_KEY_BYTES = 1_024;
+const MAX_KEY_BYTES = 1_024;
 /** The largest id that a caller may give, in UTF-8 bytes. */
-export const MAX_ID_BYTES = 256;
+const MAX_ID_BYTES = 256;
 /** The most that source, subject, predicate and metadata may take together, in UTF-8 JSON bytes. */
 export const MAX_ATTRIBUTE_BYTES = 16_384;
 /** The largest instant on either side of the epoch (ECMA-262, time values). */
@@ -109,21 +109,39 @@ export interface RecordParts {
 
 const wellFormed = v.check(isWellFormedText, "holds a NUL or a lone surrogate");
 const text = v.pipe(v.string("is not a string"), wellFormed);
-const nonBlank = (maxBytes: number) =>
+const nonBlank = (maxBytes: number, measured: (value: string) => string = (value) => value) =>
   v.pipe(
     v.string("is not a string"),
     v.check((value: string) => value.trim() !== "", "is blank"),
     wellFormed,
     v.check(
-      (value: string) => value.length <= maxBytes / 3 || utf8Bytes(value) <= maxBytes,
+      (value: string) => value.length <= maxBytes / 3 || utf8Bytes(measured(value)) <= maxBytes,
       `is over ${maxBytes} UTF-8 bytes`,
     ),
   );
 
+// 16 digits: no version is longer.
+const RENAMED = /(?<=.)@[1-9]\d{0,15}$/s;
+
+function chosenId(id: string): string {
+  return id.replace(RENAMED, "");
+}
+
+/**
+ * The id of a version whose own id belongs to other content of the key: `<id>@<version>`. A renamed id that is renamed
+ * again does not grow: a record can be read, changed and written again for ever.
+ */
+export function renamed(id: string, version: number): string {
+  return `${chosenId(id)}@${version}`;
+}
+
 /** A key: not blank, at most 1,024 UTF-8 bytes, no NUL, no lone surrogate. */
 export const keySchema: v.GenericSchema<unknown, string> = nonBlank(MAX_KEY_BYTES);
-/** An id: not blank, at most 256 UTF-8 bytes, no NUL, no lone surrogate. */
-export const idSchema: v.GenericSchema<unknown, string> = nonBlank(MAX_ID_BYTES);
+/**
+ * An id: not blank, at most 256 UTF-8 bytes, no NUL, no lone surrogate. The `@<version>` of a {@link renamed} one comes on
+ * top, so that what a store handed out can be given back to it.
+ */
+export const idSchema: v.GenericSchema<unknown, string> = nonBlank(MAX_ID_BYTES, chosenId);
 /** A text without NUL or lone surrogate. */
 export const textSchema: v.GenericSchema<unknown, string> = text;
 

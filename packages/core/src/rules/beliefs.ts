@@ -14,7 +14,7 @@ import type {
 } from "../model/driver.ts";
 import { MemoryConflictError, MemoryContradictionError, MemorySettingsError } from "../model/errors.ts";
 import { compareText, sameJson } from "../model/json.ts";
-import type { EpochMs, MemoryRecord } from "../model/record.ts";
+import { type EpochMs, type MemoryRecord, renamed } from "../model/record.ts";
 import { type DecayPolicy, weigh } from "./decay.ts";
 import { type Asked, corrupt, parseRow, parseValue, rowScope } from "./row.ts";
 import { checkFilledWindow } from "./write.ts";
@@ -131,11 +131,6 @@ export function findRepeat(heads: KeyHeads, incoming: StoredRecord): VersionRow 
   })?.newest;
 }
 
-/** The id of a version whose own id belongs to other content of the key. */
-export function renamed(id: string, version: number): string {
-  return `${id}@${version}`;
-}
-
 /** What the write that became `repeat` answered, told on the key as it was before it. */
 export function retell(asked: Asked, before: KeyHeads, repeat: VersionRow): WriteAnswer {
   const continued = before.open.find((head) => head.lineage === repeat.lineage);
@@ -217,12 +212,14 @@ function nextOf(continued: LineageHead | undefined): Decision["next"] {
   return continued.held === null ? "unknown" : continued.held.next;
 }
 
-// A taken id is renamed until it is free, each time by the same suffix.
+// A taken id is renamed, and then told apart by the same suffix until it is free.
 function isRenamed(record: StoredRecord, id: string): boolean {
-  const suffix = renamed("", record.version ?? 0);
-  let own = record.id;
-  while (own !== id && own.length > id.length && own.endsWith(suffix)) own = own.slice(0, -suffix.length);
-  return own === id;
+  const version = record.version ?? 0;
+  const first = renamed(id, version);
+  if (record.id === id || record.id === first) return true;
+  const suffix = `@${version}`;
+  const rest = record.id.length - first.length;
+  return rest > 0 && record.id === first + suffix.repeat(rest / suffix.length);
 }
 
 function isLive(row: VersionRow, at: EpochMs): boolean {

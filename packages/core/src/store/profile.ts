@@ -13,7 +13,7 @@ import type {
 import { MemoryConflictError, MemoryContradictionError, MemoryUnavailableError } from "../model/errors.ts";
 import { uuidV7 } from "../model/id.ts";
 import { type Parsed, parseKey } from "../model/query.ts";
-import type { EpochMs, MemoryRecord, MemoryRecordInput } from "../model/record.ts";
+import { type EpochMs, type MemoryRecord, type MemoryRecordInput, renamed } from "../model/record.ts";
 import { type MemoryReach, type MemoryScope, memoryScope } from "../model/scope.ts";
 import {
   type BeliefWrite,
@@ -22,7 +22,6 @@ import {
   decide,
   findRepeat,
   noBelief,
-  renamed,
   retell,
   showVersion,
 } from "../rules/beliefs.ts";
@@ -214,7 +213,9 @@ async function freeId(
         actualVersion: heads.version,
       });
     }
-    id = renamed(id, heads.version + 1);
+    const version = heads.version + 1;
+    const first = renamed(stored.id, version);
+    id = id === stored.id && id !== first ? first : `${id}@${version}`;
     const again = await section.heads(headsOf(stored, id, stored.validFrom), call);
     if (again.version !== heads.version) return undefined;
     holder = again.idKey;

@@ -1359,6 +1359,27 @@ const repeats: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "profile/read-changed-and-written-again",
+    promise:
+      "A fact can be read, changed and written again any number of times: an id that was renamed gets the new number, and names its record where an id is taken.",
+    needs: facts,
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      const id = "n".repeat(256);
+      let held = await store.upsert(scope, fact("k", 0, { id }));
+      for (let value = 1; value <= 20; value += 1) held = await store.upsert(scope, { ...held, value });
+      assert.equal(held.id, `${id}@21`);
+      assert.deepEqual(await store.upsert(scope, held), held, "the repeat of a renamed write is a new version");
+      if (!context.capabilities.supersession) return;
+      const other = await store.supersede(scope, fact("k", "other", about("else")));
+      const settled = await store.supersede(scope, fact("k", "both", about("else")), { resolves: [held.id] });
+      assert.equal(settled.resolution, "supersede");
+      assert.equal((await store.profile(scope, "k"))?.value, "both");
+      assert.notEqual(other.contradiction, null);
+    },
+  },
+  {
     id: "profile/repeat-of-a-renamed-write",
     promise:
       "A repeat of a write whose id had to be told apart is recognised, and answers with the id that it was given.",

@@ -128,15 +128,20 @@ function freeId(all: readonly Row[], asked: Row, keyOfId: (id: string) => string
     if (holder !== asked.key) {
       throw new MemoryConflictError("id taken", { key: asked.key, id, actualVersion: all.length });
     }
-    id = `${id}@${all.length + 1}`;
+    const suffix = `@${all.length + 1}`;
+    // What was renamed before gets the new number in place of the old one.
+    const anew = asked.id.replace(/(?<=.)@[1-9]\d{0,15}$/s, "") + suffix;
+    id = id === asked.id && id !== anew ? anew : id + suffix;
   }
   return id;
 }
 
 // Whether the version has this id, or one that was made of it because it was taken.
 function isNamed(row: Row, id: string): boolean {
-  if (row.id === id) return true;
-  return row.id.endsWith(`@${row.version}`) && isNamed({ ...row, id: row.id.slice(0, -`@${row.version}`.length) }, id);
+  const suffix = `@${row.version}`;
+  let made = id.replace(/(?<=.)@[1-9]\d{0,15}$/s, "") + suffix;
+  while (made.length < row.id.length) made += suffix;
+  return row.id === id || row.id === made;
 }
 
 // Open is what a caller can have seen as holding: the newest of an open lineage, or what lives in it then or now.
