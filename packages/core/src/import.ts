@@ -10,7 +10,7 @@ import { MEMORY_KINDS, type MemoryKind, type MemoryRecord } from "./model/record
 import { type MemoryScope, memoryScope } from "./model/scope.ts";
 import { sameContent } from "./rules/beliefs.ts";
 import type { OperationCall } from "./rules/guard.ts";
-import { type Prepared, prepareRecord } from "./rules/write.ts";
+import { admitValue, type Prepared, prepareRecord } from "./rules/write.ts";
 import type { StoreContext } from "./store/context.ts";
 import { logEntries } from "./store/episodic.ts";
 import { put } from "./store/working.ts";
@@ -42,6 +42,7 @@ export async function importRecords(
 ): Promise<ImportReceipt> {
   const context = contextOf(store);
   const { signal } = parseOptions("call", options);
+  if (!isIterable(records)) throw new MemoryRecordError("records is not iterable", { path: "records" });
   const run = new Import(context, signal);
   try {
     for await (const line of records) {
@@ -111,15 +112,22 @@ class Import {
   #prepare(kind: MemoryKind, scope: MemoryScope, record: MemoryRecord): Prepared {
     const store = this.#store;
     const vectors = kind === "semantic" ? store.section("semantic") : undefined;
-    const prepared = prepareRecord(kind, scope, record, store.rules, store.now(), vectors);
-    const marks = new Set([...(record.redacted ?? []), ...(prepared.stored.redacted ?? [])]);
+    const isSequence = kind === "working" && Array.isArray(record.value);
+    const whole = isSequence ? { ...record, value: [] } : record;
+    const prepared = prepareRecord(kind, scope, whole, store.rules, store.now(), vectors);
+    // A sequence was appended element by element: together they may be larger, and nest deeper, than one value may.
+    const elements = isSequence
+      ? Array.from(record.value, (one, index) => admitValue(one, store.rules, `value.${index}`))
+      : [];
+    const own = [...(prepared.stored.redacted ?? []), ...elements.flatMap((one) => one.redacted)];
+    const marks = new Set([...(record.redacted ?? []), ...own]);
     const stored: StoredRecord = {
       ...prepared.stored,
-      recordedAt: record.recordedAt ?? prepared.stored.recordedAt,
+      recordedAt: record.recordedAt === undefined ? prepared.stored.recordedAt : Number(record.recordedAt),
       version: record.version,
-      redacted: marks.size === 0 ? undefined : [...marks],
+      redacted: marks.size === 0 ? undefined : Object.freeze([...marks]),
     };
-    return { stored, value: prepared.value };
+    return { stored, value: isSequence ? elements.map((one) => one.value) : prepared.value };
   }
 
   async #takeWorking(prepared: Prepared, line: MemoryExport): Promise<void> {
@@ -130,8 +138,9 @@ class Import {
   async #takeVersion(stored: StoredRecord, { lineage, settles = [] }: MemoryExport): Promise<void> {
     const section = this.#store.section("profile");
     const { scope, key, version, validFrom } = stored;
-    if (version === undefined || validFrom === undefined || !isCount(lineage) || !settles.every(isCount)) {
-      throw incomplete("a version of an import lacks its version, validFrom or lineage");
+    const isWhole = version !== undefined && validFrom !== undefined && isCount(lineage);
+    if (!isWhole || !Array.isArray(settles) || !settles.every(isCount)) {
+      throw incomplete("a version of an import lacks its version, validFrom or lineage, or settles what is no lineage");
     }
     const call = this.#call();
     const heads = await section.heads({ scope, key, id: stored.id, at: validFrom, before: undefined }, call);
@@ -151,7 +160,10 @@ class Import {
     const head = heads.open.find((one) => one.lineage === lineage)?.newest.record.version;
     const begins = lineage === heads.lineages + 1;
     const inOrder = heads.version === version - 1 && (heads.recordedAt ?? stored.recordedAt) <= stored.recordedAt;
-    if (!inOrder || (head === undefined) !== begins || heads.idKey !== undefined) throw conflict(stored, heads.version);
+    const ends = settles.every((one) => one !== lineage && heads.open.some((open) => open.lineage === one));
+    if (!inOrder || (head === undefined) !== begins || !ends || heads.idKey !== undefined) {
+      throw conflict(stored, heads.version);
+    }
     const plan: WritePlan = {
       scope,
       key,
@@ -159,7 +171,7 @@ class Import {
       record: stored,
       lineage,
       head,
-      settles,
+      settles: [...new Set(settles)],
       token: uuidV7(call.now),
     };
     if (!(await section.commit(plan, call))) throw conflict(stored, heads.version);
@@ -173,6 +185,11 @@ class Import {
   #count(kind: MemoryKind, by: number): void {
     this.#counts[kind] = (this.#counts[kind] ?? 0) + by;
   }
+}
+
+function isIterable(records: unknown): boolean {
+  const methods = [Symbol.asyncIterator, Symbol.iterator].map((name): unknown => Reflect.get(Object(records), name));
+  return methods.some((method) => typeof method === "function");
 }
 
 function incomplete(message: string): MemoryRecordError {

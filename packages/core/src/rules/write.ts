@@ -84,13 +84,13 @@ export function prepareRecord(
 }
 
 /**
- * Checks, masks and measures one value: of a record, or an element of a sequence.
+ * Checks, masks and measures one value: of a record, or an element of a sequence. `path` is where it stands.
  *
  * @throws {MemoryRecordError} It is not JSON.
  * @throws {MemoryLimitError} It is larger than `maxValueBytes`.
  */
-export function admitValue(value: unknown, rules: WriteRules): Admitted {
-  const admitted = admit(value, rules.redactor, "value", rules.maxValueBytes);
+export function admitValue(value: unknown, rules: WriteRules, path = "value"): Admitted {
+  const admitted = admit(value, rules.redactor, path, rules.maxValueBytes);
   const { text } = admitted;
   if (text.length > rules.maxValueBytes / 3) {
     const size = utf8Bytes(text);

@@ -267,6 +267,54 @@ export const portabilityCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "portability/sequences-beyond-a-value",
+    promise:
+      "A sequence that appends made larger, and nested deeper, than one value may be, arrives; each element is measured.",
+    needs: { reach: true, working: true },
+    async run(context) {
+      const store = await context.open({ maxValueBytes: 3_000 });
+      for (let count = 0; count < 20; count += 1) await store.append(context.scope(), "turns", "x y ".repeat(100));
+      let deep: JsonValue = ["ana@example.org"];
+      for (let depth = 1; depth < 1_000; depth += 1) deep = [deep];
+      await store.append(context.scope(), "turns", deep);
+      const lines = await move(context, store);
+      const narrow = await context.open({ maxValueBytes: 300 });
+      await context.rejects(importRecords(narrow, carried(context, lines)), "MEMORY_LIMIT", { limit: 300 });
+    },
+  },
+  {
+    id: "portability/impossible-lineages",
+    promise:
+      "A version that settles its own lineage, one that is settled or one that is not there is a `MemoryConflictError`; what is no list of lineages is a `MemoryRecordError`; and nothing of it is written.",
+    needs: lineages,
+    async run(context) {
+      const store = await context.open();
+      for (const [value, subject] of [
+        [1, "a"],
+        [2, "b"],
+      ] as const) {
+        await store.supersede(context.scope(), { ...record("k", value), subject });
+      }
+      const [first, second] = carried(context, await exported(store, context.scope()));
+      assert.ok(first !== undefined && second !== undefined);
+      const settling = (line: MemoryExport, settles: unknown): MemoryExport => untyped({ ...line, settles });
+      for (const settles of [null, "1", 1, [0], [1.5], ["1"]]) {
+        await context.rejects(importRecords(store, [settling(first, settles)]), "MEMORY_RECORD");
+      }
+      for (const settles of [[1], [2], [9]]) {
+        await context.rejects(importRecords(store, [settling(first, settles)]), "MEMORY_CONFLICT");
+      }
+      await context.rejects(importRecords(store, untyped(7)), "MEMORY_RECORD", { path: "records" });
+      assert.deepEqual(await store.history(context.foreign()), []);
+      await importRecords(store, [first]);
+      await context.rejects(importRecords(store, [settling(second, [2])]), "MEMORY_CONFLICT");
+      await importRecords(store, [settling(second, [1])]);
+      const again: MemoryExport = { ...second, lineage: 3, record: { ...second.record, id: "third", version: 3 } };
+      await context.rejects(importRecords(store, [settling(again, [1])]), "MEMORY_CONFLICT");
+      assert.equal((await store.history(context.foreign(), "k")).length, 2);
+    },
+  },
+  {
     id: "portability/import-is-checked",
     promise:
       "An import is checked as every write is: a line that is malformed, or of a kind the store lacks, is refused.",
