@@ -5,7 +5,7 @@ import type { MemoryReach, MemoryScope } from "@memory/core";
 import type { ErasureForecast, ErasureSection, ErasureTally, ErasureTarget } from "@memory/core/driver";
 import { derivationsOf, type Registrations } from "./derivations.ts";
 import { encodePart, type Names, type Place, scopeAt } from "./keys.ts";
-import { COUNT, FINISH, HEADS, MARK_OFFSET, REAP, REAP_ROWS, TOMBSTONE } from "./lua.ts";
+import { COUNT, DROP, FINISH, HEADS, MARK_OFFSET, PEEK, REAP, REAP_ROWS, TOMBSTONE } from "./lua.ts";
 import { decodeHead, generationOf } from "./record.ts";
 import { listOf, type Scripts, textsOf } from "./script.ts";
 import { covers, isWithin, Tenant, type Tenants, tombstoneName } from "./tenant.ts";
@@ -13,6 +13,9 @@ import { covers, isWithin, Tenant, type Tenants, tombstoneName } from "./tenant.
 /** How many chunks of rows one call of `sweep` drops at most, and how many scopes are worked on at once. */
 const CHUNKS = 64;
 const SIDE_BY_SIDE = 16;
+
+/** How many scopes are looked into at once. */
+const SCOPES = 200;
 
 interface Walk {
   readonly steps: AsyncGenerator<undefined, void, undefined>;
@@ -98,39 +101,134 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
     };
   }
 
-  // Yields after each chunk of rows and each page of scopes.
+  // Yields after each chunk of rows. Small scopes go many at a time; large ones, and those written to meanwhile, alone.
   async function* sweepScopes(tenant: Tenant, scope: MemoryScope, reach: MemoryReach) {
     const { era, tombstones } = tenant;
     if (era === undefined || tombstones.length === 0) return;
     const tally = tombstoneName(scope, reach);
+    const isKeyed = tombstones.some((one) => one.key !== undefined);
     for await (const places of scopesUnder(scope, reach)) {
-      for (let at = 0; at < places.length; at += SIDE_BY_SIDE) {
-        const some = places.slice(at, at + SIDE_BY_SIDE).map((place) => scopeAt(scope.tenantId, place));
-        const rest = await inTurns(some, async (one) => {
-          await sweepKeys(tenant, one, tally);
-          const hidden = tenant.hiddenUpTo(one);
-          return hidden < 0 ? undefined : { scope: one, hidden, next: await reap(era, one, hidden, tally, []) };
-        });
-        yield undefined;
-        for (const one of rest) if (one !== undefined) yield* sweepScope(era, one.scope, one.hidden, tally, one.next);
+      const scopes = [...new Set(places)].map((place) => scopeAt(scope.tenantId, place));
+      if (isKeyed) await inTurns(scopes, (one) => sweepKeys(tenant, one, tally));
+      const hidden = scopes.flatMap((one) => {
+        const upTo = tenant.hiddenUpTo(one);
+        return upTo < 0 ? [] : [{ scope: one, upTo }];
+      });
+      for (let at = 0; at < hidden.length; at += SCOPES) {
+        yield* sweepTogether(era, hidden.slice(at, at + SCOPES), tally);
       }
     }
   }
 
-  async function* sweepScope(era: string, scope: MemoryScope, hidden: number, tally: string, first: Chunk) {
-    let chunk = first;
-    while (chunk.state === "all") {
-      chunk = await reap(era, scope, hidden, tally, chunk.keys);
+  async function* sweepTogether(era: string, scopes: readonly Hidden[], tally: string) {
+    const groups: Filled[][] = [];
+    const alone: Filled[] = [];
+    let rows = REAP_ROWS;
+    for (const one of await peek(era, scopes)) {
+      if (one.count < 0 || one.count > REAP_ROWS) alone.push(one);
+      if (one.count <= 0 || one.count > REAP_ROWS) continue;
+      if (rows + one.count > REAP_ROWS) {
+        groups.push([]);
+        rows = 0;
+      }
+      groups.at(-1)?.push(one);
+      rows += one.count + 1;
+    }
+    // While the server drops one chunk, the next is looked up.
+    let next = groups[0] && fill(groups[0], 0);
+    for (const [at] of groups.entries()) {
+      const group = (await next) ?? [];
+      const following = groups[at + 1];
+      next = following && fill(following, 0);
+      alone.push(...(await drop(era, group, tally, "all")));
       yield undefined;
     }
-    if (chunk.state === "none") return;
+    for (const one of alone) yield* one.count < 0 ? walk(era, one, tally) : sweepAlone(era, one, tally);
+  }
+
+  async function* sweepAlone(era: string, one: Filled, tally: string) {
+    let next = fill([one], 0);
+    for (let at = REAP_ROWS; ; at += REAP_ROWS) {
+      const chunk = await next;
+      const isLast = (chunk[0]?.keys.length ?? 0) === 0;
+      next = isLast ? next : fill([one], at);
+      const left = await drop(era, chunk, tally, isLast ? "rest" : "some");
+      yield undefined;
+      if (left.length > 0) {
+        await next;
+        yield* walk(era, one, tally);
+        return;
+      }
+      if (isLast) return;
+    }
+  }
+
+  async function* walk(era: string, { scope, upTo }: Hidden, tally: string) {
     for await (const entries of tenants.entries(names.of(scope).index, REAP_ROWS)) {
       const keys = entries.map(([key]) => key).filter((key) => !key.startsWith("\u0000"));
-      for (let at = 0; at < keys.length; at += REAP_ROWS) {
-        await reap(era, scope, hidden, tally, keys.slice(at, at + REAP_ROWS));
+      for (let from = 0; from < keys.length; from += REAP_ROWS) {
+        await reap(era, scope, upTo, tally, keys.slice(from, from + REAP_ROWS), false);
         yield undefined;
       }
     }
+  }
+
+  async function peek(era: string, scopes: readonly Hidden[]): Promise<readonly Filled[]> {
+    const [first] = scopes;
+    if (first === undefined) return [];
+    const { meta } = names.of(first.scope);
+    const indices = scopes.map(({ scope }) => names.of(scope).index);
+    const counts = listOf(
+      await scripts.run(PEEK, [meta, ...indices], [era, ...scopes.map(({ upTo }) => String(upTo))]),
+    );
+    return scopes.map((one, i) => ({ ...one, count: Number(counts[i]), keys: [] }));
+  }
+
+  // Ranks stand still in an index that is hidden whole: a write to it would have made it mixed.
+  async function fill(group: readonly Filled[], from: number): Promise<readonly Filled[]> {
+    return Promise.all(
+      group.map(async (one) => ({
+        ...one,
+        keys: await tenants.members(names.of(one.scope).index, 1 + from, from + REAP_ROWS),
+      })),
+    );
+  }
+
+  // Gives back those that were written to meanwhile, as mixed.
+  async function drop(
+    era: string,
+    group: readonly Filled[],
+    tally: string,
+    mode: "all" | "some" | "rest",
+  ): Promise<readonly Filled[]> {
+    const [first] = group;
+    if (first === undefined) return [];
+    const registries = new Map<string, number>();
+    const keys: string[] = [];
+    const args: string[] = [];
+    for (const { scope, upTo, keys: rows } of group) {
+      const at = names.of(scope);
+      const digits = at.registries.map((name) => {
+        const digit = registries.get(name) ?? registries.size;
+        registries.set(name, digit);
+        return digit;
+      });
+      keys.push(at.index);
+      for (const key of rows) keys.push(at.records + encodePart(key));
+      args.push(String(rows.length), String(upTo), at.place, digits.join(" "));
+    }
+    const { meta } = names.of(first.scope);
+    const left = listOf(
+      await scripts.run(
+        DROP,
+        [meta, ...registries.keys(), ...keys],
+        [era, tally, mode, String(registries.size), ...args],
+      ),
+    );
+    return left.flatMap((position) => {
+      const one = group[Number(position) - 1];
+      return one === undefined ? [] : [{ ...one, count: -1 }];
+    });
   }
 
   // What a scope holds under the keys that are erased by name.
@@ -165,18 +263,12 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
     hidden: number,
     tally: string,
     keys: readonly string[],
-    isNoted = false,
-  ): Promise<Chunk> {
+    isNoted: boolean,
+  ): Promise<void> {
     const { place, meta, index, registries, records } = names.of(scope);
     const rows = keys.map((key) => records + encodePart(key));
-    const reply = listOf(
-      await scripts.run(
-        REAP,
-        [meta, index, ...registries, ...rows],
-        [era, place, String(hidden), tally, String(registries.length), String(REAP_ROWS), isNoted ? "1" : "", ...keys],
-      ),
-    );
-    return { state: String(reply[0]), keys: textsOf(reply[1]) };
+    const args = [era, place, String(hidden), tally, String(registries.length), isNoted ? "1" : "", ...keys];
+    await scripts.run(REAP, [meta, index, ...registries, ...rows], args);
   }
 
   async function finish(
@@ -254,8 +346,15 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
   }
 }
 
-interface Chunk {
-  readonly state: string;
+interface Hidden {
+  readonly scope: MemoryScope;
+  /** The greatest generation hidden. */
+  readonly upTo: number;
+}
+
+/** What a scope holds: `count` rows, all hidden, and some of their keys; or (-1) rows of which only some are hidden. */
+interface Filled extends Hidden {
+  readonly count: number;
   readonly keys: readonly string[];
 }
 

@@ -22,7 +22,7 @@ import { defineScript, type Script } from "./script.ts";
 export const MARK_OFFSET: number = 2 ** 40;
 
 /** How many rows one `reap` may be given: a server with a million rows to drop still answers others within a millisecond. */
-export const REAP_ROWS = 500;
+export const REAP_ROWS = 1_000;
 
 const TIME = `
 local function time()
@@ -192,9 +192,14 @@ end`;
  */
 export const READ: Script = defineScript(
   "read",
-  `${HIDER}${FOREIGN}${FETCH}
-local m = redis.call('HMGET', KEYS[3], 'e', 'n')
+  `local m = redis.call('HMGET', KEYS[3], 'e', 'n')
 local z = m[1] and redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. m[1])
+if z and z[1] and z[2] and not m[2] and ARGV[2] == '' then
+  local v = redis.pcall('GET', KEYS[1])
+  if type(v) ~= 'table' then return v end
+  return redis.call('LRANGE', KEYS[1], 0, -1)
+end
+${HIDER}${FOREIGN}${FETCH}
 if not z or not z[1] or not z[2] then
   if isForeign(KEYS[1]) then return wrongType() end
   return false
@@ -231,13 +236,20 @@ return v`,
 );
 
 /**
- * Stores or replaces. KEYS as above. ARGV 1 key, 2 place, 3 ttl in ms or '', 4 client id, 5 head without generation, with
+ * Stores or replaces. KEYS as above. ARGV 1 key, 2 place, 3 ttl in ms or '' (`=<ms>`: as `expire` sets it), 4 client id, 5 head without generation, with
  * LF and the value unless 6.. are given: 6 is '' and 7.. are elements. Replies 1.
  */
 export const WRITE: Script = defineScript(
   "write",
-  `${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
-local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
+  `local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
+if m[1] and not m[2] and ARGV[3] == '' and #ARGV == 5 then
+  local z = redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. m[1])
+  if z[1] == 'inf' and z[2] then
+    redis.call('SET', KEYS[1], '0' .. ARGV[5])
+    return 1
+  end
+end
+${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
 local era, gen = m[1], m[2] or '0'
 local old, mark = false, false
 if era then
@@ -251,9 +263,10 @@ elseif m[3] and not settle(gen) then old = false end
 if not era then era = start(ARGV[4]) end
 local now, expiry, score = nil, nil, 'inf'
 if ARGV[3] ~= '' then
+  local own = string.match(ARGV[3], '^=(%d+)$')
   now = time()
-  expiry = until_(now, ARGV[3])
-  score = expiry
+  expiry = until_(now, own or ARGV[3])
+  score = own and expiry + 0.5 or expiry
 elseif old and old ~= 'inf' then
   local at = redis.call('PEXPIRETIME', KEYS[1])
   if at > 0 then expiry, score = at, old else old = false end
@@ -278,8 +291,19 @@ return 1`,
  */
 export const APPEND: Script = defineScript(
   "append",
-  `${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
-local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
+  `local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
+if m[1] and not m[3] and ARGV[3] == '' and ARGV[9] == '' then
+  local z = redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. m[1])
+  if z[1] and z[2] then
+    local length = redis.pcall('RPUSHX', KEYS[1], ARGV[6])
+    if type(length) == 'number' and length > 0 then
+      local before = length - 2
+      if before < tonumber(ARGV[8]) and (ARGV[7] == '' or tonumber(ARGV[7]) == before) then return length - 1 end
+      redis.call('RPOP', KEYS[1])
+    end
+  end
+end
+${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
 local era, gen = m[1], m[2] or '0'
 local old, mark = false, false
 if era then
@@ -429,56 +453,91 @@ return redis.call('HGETALL', KEYS[1])`,
 );
 
 /**
- * Removes hidden rows of one scope and counts them where the erasure's tally stands. KEYS 1 meta, 2 index, then as many
- * registries as ARGV 5 says, then the records. ARGV 1 era, 2 place, 3 generation hidden, 4 tally, 5 registries, 6 how many
- * further keys to name, 7 '1' to note what is removed (erased by key), 8.. the keys. Replies { state, keys }: 'none' is left; 'all' that is there
- * is hidden, and these are the next; 'mixed': only a walk over the keys tells.
+ * What is left to remove in some scopes. KEYS 1 meta, 2.. indices. ARGV 1 era, 2.. the generation hidden in each. Replies for
+ * each the number of keys in the index when all of them are hidden; -1 when only a walk over the keys tells which are.
+ */
+export const PEEK: Script = defineScript(
+  "peek",
+  `local call = redis.call
+local isEra = call('HGET', KEYS[1], 'e') == ARGV[1]
+local found = {}
+for i = 2, #KEYS do
+  local mark = isEra and call('ZSCORE', KEYS[i], '\\0' .. ARGV[1])
+  if not isEra then found[i - 1] = 0
+  elseif mark and math.floor(tonumber(mark)) + 1099511627776 > tonumber(ARGV[i]) then found[i - 1] = -1
+  else found[i - 1] = math.max(0, call('ZCARD', KEYS[i]) - 1) end
+end
+return found`,
+);
+
+/**
+ * Removes rows of scopes that are hidden whole, and counts them where the erasure's tally stands. KEYS 1 meta, 2.. registries
+ * (ARGV 4 says how many), then for each scope its index and its rows. ARGV 1 era, 2 tally, 3 'all' when these are all rows
+ * of each, so that index and place go too, 'some' when not, 'rest' for the last, 4 number of registries, then for each scope: number of rows, generation hidden,
+ * place, and which registries name it (numbers from 0). An index of another era is hidden whole, and its rows were counted by nobody's loss. A scope that was written to meanwhile is left alone, and its position
+ * (from 1) replied.
+ */
+export const DROP: Script = defineScript(
+  "drop",
+  `local call = redis.call
+if call('HGET', KEYS[1], 'e') ~= ARGV[1] then return {} end
+local left, key, arg, scope, gone = {}, 2 + ARGV[4], 5, 1, 0
+local places = {}
+while arg < #ARGV do
+  local rows = tonumber(ARGV[arg])
+  local mark = call('ZSCORE', KEYS[key], '\\0' .. ARGV[1])
+  local isHidden = not mark or math.floor(tonumber(mark)) + 1099511627776 <= tonumber(ARGV[arg + 1])
+  if isHidden and (ARGV[3] ~= 'all' or call('ZCARD', KEYS[key]) == rows + 1) then
+    local removed = rows > 0 and call('UNLINK', unpack(KEYS, key + 1, key + rows)) or 0
+    if mark then gone = gone + removed end
+    if ARGV[3] ~= 'some' then
+      call('UNLINK', KEYS[key])
+      for digit in string.gmatch(ARGV[arg + 3], '%d+') do
+        local list = places[digit] or {}
+        list[#list + 1] = ARGV[arg + 2]
+        places[digit] = list
+      end
+    end
+  else
+    left[#left + 1] = scope
+  end
+  key, arg, scope = key + 1 + rows, arg + 4, scope + 1
+end
+for digit, list in pairs(places) do call('ZREM', KEYS[2 + digit], unpack(list)) end
+if gone > 0 then call('HINCRBY', KEYS[1], 'c' .. ARGV[2], gone) end
+return left`,
+);
+
+/**
+ * Removes those rows of one scope that are hidden, and counts them. KEYS 1 meta, 2 index, then as many registries as ARGV 5
+ * says, then the records. ARGV 1 era, 2 place, 3 generation hidden, 4 tally, 5 registries, 6 '1' to note what is removed
+ * (erased by key), 7.. the keys. Replies how many.
  */
 export const REAP: Script = defineScript(
   "reap",
-  `${HIDER}${HEAD}
-if redis.call('HGET', KEYS[1], 'e') ~= ARGV[1] then return { 'none', {} } end
-local mark = redis.call('ZSCORE', KEYS[2], '\\0' .. ARGV[1])
-local hidden = tonumber(ARGV[3])
-local all = not mark or math.floor(tonumber(mark)) + 1099511627776 <= hidden
-local registries = tonumber(ARGV[5])
+  `${HEAD}
+if redis.call('HGET', KEYS[1], 'e') ~= ARGV[1] then return 0 end
+if not redis.call('ZSCORE', KEYS[2], '\\0' .. ARGV[1]) then return 0 end
+local hidden, registries = tonumber(ARGV[3]), tonumber(ARGV[5])
 local names, keys = {}, {}
-for i = 8, #ARGV do
-  local name = KEYS[2 + registries + i - 7]
-  local head = (ARGV[7] == '1' or not all) and headOf(name)
-  if head == '' then head = false end
-  if all or head and genOf(head) <= hidden then
+for i = 7, #ARGV do
+  local name = KEYS[2 + registries + i - 6]
+  local head = redis.call('ZSCORE', KEYS[2], ARGV[i]) and headOf(name)
+  if head and head ~= '' and tonumber(string.match(head, '^%d+') or '0') <= hidden then
     names[#names + 1] = name
     keys[#keys + 1] = ARGV[i]
-    if ARGV[7] == '1' and head and redis.call('ZSCORE', KEYS[2], ARGV[i]) then
-      redis.call('HSET', KEYS[1], 'i' .. ARGV[2] .. '\\0' .. head, ARGV[3])
-    end
+    if ARGV[6] == '1' then redis.call('HSET', KEYS[1], 'i' .. ARGV[2] .. '\\0' .. head, ARGV[3]) end
   end
 end
-if #names > 0 then
-  local indexed = redis.call('ZREM', KEYS[2], unpack(keys))
-  local gone = redis.call('UNLINK', unpack(names))
-  if mark and gone > 0 and indexed > 0 then redis.call('HINCRBY', KEYS[1], 'c' .. ARGV[4], math.min(gone, indexed)) end
-end
-local left = redis.call('ZCARD', KEYS[2])
-if left <= 1 and (mark or left == 0) then
+if #names == 0 then return 0 end
+redis.call('ZREM', KEYS[2], unpack(keys))
+redis.call('UNLINK', unpack(names))
+redis.call('HINCRBY', KEYS[1], 'c' .. ARGV[4], #names)
+if redis.call('ZCARD', KEYS[2]) <= 1 then
   redis.call('UNLINK', KEYS[2])
   for i = 3, 2 + registries do redis.call('ZREM', KEYS[i], ARGV[2]) end
-  return { 'none', {} }
 end
-if not all then return { 'mixed', {} } end
-if not mark then
-  local next = redis.call('ZRANGE', KEYS[2], 0, ARGV[6])
-  local own = {}
-  for _, key in ipairs(next) do if string.sub(key, 1, 1) ~= '\\0' then own[#own + 1] = key end end
-  if #own == 0 then
-    redis.call('UNLINK', KEYS[2])
-    for i = 3, 2 + registries do redis.call('ZREM', KEYS[i], ARGV[2]) end
-    return { 'none', {} }
-  end
-  return { 'all', own }
-end
-return { 'all', redis.call('ZRANGE', KEYS[2], 1, ARGV[6]) }`,
+return #names`,
 );
 
 /**

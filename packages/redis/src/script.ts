@@ -2,7 +2,8 @@
 // round trip on every path that matters, and each answers for itself, also in the middle of a pipeline.
 
 import { createHash } from "node:crypto";
-import { type Cluster, Command, type Redis } from "ioredis";
+import { Writable } from "node:stream";
+import { Cluster, Command, type Redis } from "ioredis";
 import { NotSentError } from "./errors.ts";
 
 /** A server-side script. */
@@ -30,7 +31,7 @@ export class Scripts {
   readonly #waits: (() => Promise<void>) | undefined;
   readonly #keyPrefix: string;
   readonly #mayResend: boolean;
-  #inFlight = 0;
+  readonly #corking: Corking | undefined;
 
   /** @param waits For a client without an offline queue: resolves once it is ready, so that nothing is sent before. */
   constructor(client: RedisClient, waits?: () => Promise<void>) {
@@ -38,6 +39,7 @@ export class Scripts {
     this.#waits = waits;
     this.#keyPrefix = client.options.keyPrefix ?? "";
     this.#mayResend = mayResend(client);
+    this.#corking = client instanceof Cluster ? undefined : new Corking(client);
   }
 
   /**
@@ -58,32 +60,52 @@ export class Scripts {
   }
 
   #run(script: Script, keys: readonly string[], args: readonly string[], again?: number): Promise<ScriptReply> {
-    const rest = [String(keys.length), ...keys, ...args];
-    const at = again === undefined ? undefined : 2 + keys.length + again;
-    const left = (): void => {
-      this.#inFlight -= 1;
-    };
-    const sent = this.#send("evalsha", [script.digest, ...rest], at);
-    this.#inFlight += 1;
-    const answered = sent.catch((error: unknown) => {
+    const words = [script.digest, String(keys.length), ...keys, ...args];
+    const at = again === undefined ? -1 : 2 + keys.length + again;
+    return this.#send("evalsha", words, at).catch((error: unknown) => {
       if (!isNoScript(error)) throw error;
-      return this.#send("eval", [script.text, ...rest], at);
+      return this.#send("eval", [script.text, ...words.slice(1)], at);
     });
-    answered.then(left, left);
-    return answered;
   }
 
-  #send(name: "evalsha" | "eval", words: string[], again: number | undefined): Promise<ScriptReply> {
+  #send(name: "evalsha" | "eval", words: string[], again: number): Promise<ScriptReply> {
     const client = this.#client;
-    if (again !== undefined && this.#mayResend) {
+    this.#corking?.begin();
+    if (again !== -1 && this.#mayResend) {
       return reply(client.sendCommand(new ResentCommand(name, words, this.#keyPrefix, again)));
     }
-    // Alone, a command goes out at once; in company the client batches what one turn of the event loop brings.
-    if (this.#inFlight === 0 || client.options.enableAutoPipelining !== true) {
-      return reply(client.sendCommand(new Command(name, words, { replyEncoding: "utf8", keyPrefix: this.#keyPrefix })));
+    if (client.isCluster && client.options.enableAutoPipelining === true) {
+      const [script = "", count = "0", ...more] = words;
+      return reply(name === "evalsha" ? client.evalsha(script, count, ...more) : client.eval(script, count, ...more));
     }
-    const [script = "", count = "0", ...more] = words;
-    return reply(name === "evalsha" ? client.evalsha(script, count, ...more) : client.eval(script, count, ...more));
+    const command = new Command(name, words, { replyEncoding: "utf8", keyPrefix: this.#keyPrefix });
+    return reply(client.sendCommand(command));
+  }
+}
+
+/**
+ * What one turn of the event loop asks for leaves in one write: the socket is corked until the turn's callbacks are done.
+ * The client's own autopipelining does that too, but holds a batch until the one before is answered, and a lonely command
+ * until the next turn; a cluster still needs it, for it sorts by node. Whatever else is written to the socket meanwhile
+ * keeps its place: replies are told apart by their order alone.
+ */
+class Corking {
+  readonly #redis: Redis;
+  #corked: Writable | undefined;
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+  }
+
+  begin(): void {
+    const stream: unknown = this.#redis.stream;
+    if (stream === this.#corked || !(stream instanceof Writable)) return;
+    stream.cork();
+    this.#corked = stream;
+    process.nextTick(() => {
+      this.#corked = undefined;
+      stream.uncork();
+    });
   }
 }
 

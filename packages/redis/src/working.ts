@@ -45,17 +45,18 @@ export function workingSection(
     under: true,
     maxElements,
 
-    async put({ head, content }): Promise<void> {
+    async put({ head, content, expiresInMs }): Promise<void> {
       const { key, scope } = head;
       const { place, ...at } = names.of(scope);
       const keys = [at.records + encodePart(key), at.index, at.meta, ...at.registries];
       const encoded = encodeHead(head);
+      const lasts = expiresInMs === undefined ? ttl : `=${expiresInMs}`;
       await scripts.run(
         WRITE,
         keys,
         content.items === undefined
-          ? [key, place, ttl, CLIENT_ID, `${encoded}\n${content.value}`]
-          : [key, place, ttl, CLIENT_ID, encoded, "", ...content.items.map((item) => NO_TOKEN + item)],
+          ? [key, place, lasts, CLIENT_ID, `${encoded}\n${content.value}`]
+          : [key, place, lasts, CLIENT_ID, encoded, "", ...content.items.map((item) => NO_TOKEN + item)],
       );
     },
 

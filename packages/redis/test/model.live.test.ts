@@ -49,7 +49,9 @@ it("agrees with the reference over 500 sequences of a fixed seed", { timeout: TI
   await client.flushall();
 });
 
-it("agrees with the reference over 300 sequences of a random seed, short sequences only", { timeout: TIMEOUT_MS }, async () => {
+it("agrees with the reference over 300 sequences of a random seed, short sequences only", {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const seed = Math.floor(Math.random() * 0x7fff_ffff);
   console.log(`model-based run: seed ${seed}`);
   const report = await modelBasedRun(stretched("random"), reference, {

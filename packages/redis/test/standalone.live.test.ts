@@ -1,7 +1,7 @@
 // The whole suite over a standalone server: a client as an application makes it, and one with autopipelining.
 
-import { startRedis } from "@tooling/servers";
 import { memoryStoreConformance } from "@memory/testing";
+import { startRedis } from "@tooling/servers";
 import { Redis } from "ioredis";
 import { afterAll, describe, test } from "vitest";
 import { redisTarget } from "./target.ts";

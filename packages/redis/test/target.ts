@@ -3,7 +3,7 @@
 
 import type { MemoryStore } from "@memory/core";
 import type { ConformanceTarget, StoreOptions } from "@memory/testing";
-import { Cluster, Redis } from "ioredis";
+import { Cluster, type Redis } from "ioredis";
 import { RedisMemoryStore } from "../src/index.ts";
 import { encodePart, Names } from "../src/keys.ts";
 import type { RedisClient } from "../src/script.ts";
@@ -45,7 +45,7 @@ export function redisTarget(
       const { records } = names.of(scope);
       const record = records + encodePart(key);
       if ((await client.type(record)) === "list") await client.lset(record, 0, "0aoops");
-      else await client.set(record, '0jnot json\n{', "KEEPTTL");
+      else await client.set(record, "0jnot json\n{", "KEEPTTL");
     },
   };
 }
