@@ -2,9 +2,10 @@
 
 import * as v from "valibot";
 import { MemoryScopeError } from "./errors.ts";
-import type { Scalar } from "./json.ts";
+import { isWellFormedText, type Scalar } from "./json.ts";
 import {
   type EpochMs,
+  embeddingSchema,
   idSchema,
   instantSchema,
   isPlainObject,
@@ -14,6 +15,7 @@ import {
   type MemoryKind,
   type MemoryRecord,
   parseWith,
+  sourceSchema,
   textSchema,
 } from "./record.ts";
 import type { MemoryReach } from "./scope.ts";
@@ -63,20 +65,25 @@ const kind = v.picklist(MEMORY_KINDS, "is not a memory kind");
 const count = whole(0, Number.MAX_SAFE_INTEGER, "is not a whole number of 0 or more");
 
 type Filter = Readonly<Record<string, readonly Scalar[]>>;
+const CONDITIONS = "is not an object of scalars or lists of scalars without NUL or lone surrogates";
+
+function isFilter(value: unknown): value is Filter {
+  return (
+    isPlainObject(value) &&
+    Object.entries(value).every(
+      ([name, list]) => isWellFormedText(name) && Array.isArray(list) && list.every((one) => isScalar(one)),
+    )
+  );
+}
+
 const filter = v.optional(
   v.pipe(
-    v.custom<Readonly<Record<string, Scalar | readonly Scalar[]>>>(
-      (value) =>
-        isPlainObject(value) &&
-        Object.values(value).every((one) => (Array.isArray(one) ? one.every(isScalar) : isScalar(one))),
-      "is not an object of scalars or lists of scalars",
-    ),
-    v.transform((given): Filter => {
-      const conditions = Object.entries(given).map(
-        ([name, one]) => [name, Array.isArray(one) ? [...one] : [one]] as const,
-      );
-      return Object.fromEntries(conditions) as Filter;
+    v.custom<Readonly<Record<string, unknown>>>(isPlainObject, CONDITIONS),
+    v.transform((given): Readonly<Record<string, readonly unknown[]>> => {
+      const conditions = Object.entries(given).map(([name, one]) => [name, Array.isArray(one) ? [...one] : [one]]);
+      return Object.fromEntries(conditions);
     }),
+    v.custom<Filter>(isFilter, CONDITIONS),
   ),
 );
 
@@ -155,12 +162,7 @@ const schemas: {
   }),
   append: v.strictObject({
     signal,
-    source: v.optional(
-      v.pipe(
-        textSchema,
-        v.check((value: string) => value.trim() !== "", "is blank"),
-      ),
-    ),
+    source: v.optional(sourceSchema),
     after: v.optional(count),
   }),
   expire: v.strictObject({ signal, ttlMs: count }),
@@ -209,12 +211,7 @@ const schemas: {
   }),
   semantic: v.strictObject({
     kind: v.optional(kind),
-    embedding: v.optional(
-      v.custom<readonly number[]>(
-        (value) => Array.isArray(value),
-        "is not an array of numbers (Array.from a typed array)",
-      ),
-    ),
+    embedding: v.optional(embeddingSchema),
     asOf: instant,
     filter,
     minScore: v.optional(

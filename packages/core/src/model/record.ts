@@ -3,7 +3,7 @@
 
 import * as v from "valibot";
 import { MemoryRecordError } from "./errors.ts";
-import { isWellFormedText, type JsonValue, utf8Bytes } from "./json.ts";
+import { isWellFormedText, type JsonValue, type Scalar, utf8Bytes } from "./json.ts";
 import type { MemoryScope } from "./scope.ts";
 
 /** Milliseconds since the Unix epoch, a whole number (`Date.now()`). */
@@ -16,7 +16,7 @@ export type MemoryKind = "working" | "profile" | "episodic" | "semantic";
 export const MEMORY_KINDS: readonly MemoryKind[] = ["working", "profile", "episodic", "semantic"];
 
 /** The largest key, in UTF-8 bytes. */
-const MAX_KEY_BYTES = 1_024;
+export const MAX_KEY_BYTES = 1_024;
 /** The largest id that a caller may give, in UTF-8 bytes. */
 const MAX_ID_BYTES = 256;
 /** The most that source, subject, predicate and metadata may take together, in UTF-8 JSON bytes. */
@@ -51,7 +51,7 @@ export interface MemoryRecord {
   /** Which aspects of the subject it settles; the order does not matter. */
   readonly predicate?: readonly string[];
   /** Flat facts to filter by. */
-  readonly metadata?: Readonly<Record<string, string | number | boolean>>;
+  readonly metadata?: Readonly<Record<string, Scalar>>;
   /** Set by the store: when it was recorded, by the store's clock. */
   readonly recordedAt?: EpochMs;
   /** Set by the store (profile): the version's number in its key, from 1. */
@@ -79,40 +79,27 @@ export interface MemoryRecordInput {
   readonly embedding?: readonly number[] | undefined;
   readonly subject?: string | undefined;
   readonly predicate?: readonly string[] | undefined;
-  readonly metadata?: Readonly<Record<string, string | number | boolean>> | undefined;
+  readonly metadata?: Readonly<Record<string, Scalar>> | undefined;
   readonly recordedAt?: EpochMs | undefined;
   readonly version?: number | undefined;
   readonly supersededBy?: string | undefined;
   readonly redacted?: readonly string[] | undefined;
 }
 
-/** A record's parts once their shape is known to be right; the value is not looked at yet. */
-export interface RecordParts {
-  readonly id?: string | undefined;
-  readonly kind?: MemoryKind | undefined;
+/** A record's parts once their shape is known to be right; the value and the scope are not looked at yet. */
+export interface RecordParts extends Omit<MemoryRecordInput, "scope" | "value" | "validFrom" | "validTo"> {
   readonly scope?: unknown;
-  readonly key: string;
   readonly value: unknown;
-  readonly source: string;
-  readonly confidence?: number | undefined;
   readonly validFrom?: EpochMs | undefined;
   readonly validTo?: EpochMs | undefined;
-  readonly embedding?: readonly number[] | undefined;
-  readonly subject?: string | undefined;
-  readonly predicate?: readonly string[] | undefined;
-  readonly metadata?: Readonly<Record<string, string | number | boolean>> | undefined;
-  readonly recordedAt?: EpochMs | undefined;
-  readonly version?: number | undefined;
-  readonly supersededBy?: string | undefined;
-  readonly redacted?: readonly string[] | undefined;
 }
 
 const wellFormed = v.check(isWellFormedText, "holds a NUL or a lone surrogate");
-const text = v.pipe(v.string("is not a string"), wellFormed);
+const filled = v.check((value: string) => value.trim() !== "", "is blank");
 const nonBlank = (maxBytes: number, measured: (value: string) => string = (value) => value) =>
   v.pipe(
     v.string("is not a string"),
-    v.check((value: string) => value.trim() !== "", "is blank"),
+    filled,
     wellFormed,
     v.check(
       (value: string) => value.length <= maxBytes / 3 || utf8Bytes(measured(value)) <= maxBytes,
@@ -143,7 +130,14 @@ export const keySchema: v.GenericSchema<unknown, string> = nonBlank(MAX_KEY_BYTE
  */
 export const idSchema: v.GenericSchema<unknown, string> = nonBlank(MAX_ID_BYTES, chosenId);
 /** A text without NUL or lone surrogate. */
-export const textSchema: v.GenericSchema<unknown, string> = text;
+export const textSchema: v.GenericSchema<unknown, string> = v.pipe(v.string("is not a string"), wellFormed);
+/** Where a record comes from: a text that is not blank. */
+export const sourceSchema: v.GenericSchema<unknown, string> = v.pipe(textSchema, filled);
+/** A vector; its width and its components are looked at where the store's are known. */
+export const embeddingSchema: v.GenericSchema<unknown, readonly number[]> = v.custom<readonly number[]>(
+  (value) => Array.isArray(value),
+  "is not an array of numbers (Array.from a typed array)",
+);
 
 /** An instant: whole milliseconds within the range of `Date`, or a valid `Date`. */
 export const instantSchema: v.GenericSchema<unknown, EpochMs> = v.pipe(
@@ -156,11 +150,6 @@ export const instantSchema: v.GenericSchema<unknown, EpochMs> = v.pipe(
   v.transform((value: EpochMs) => value + 0),
 );
 
-const scalar = (value: unknown): value is string | number | boolean =>
-  typeof value === "boolean" ||
-  (typeof value === "number" && Number.isFinite(value)) ||
-  (typeof value === "string" && isWellFormedText(value));
-
 /** Whether this is a plain object: no array, no class instance, no symbol-named member. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
@@ -172,17 +161,35 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
 }
 
 /** Whether this is flat metadata: a plain object of strings, finite numbers and booleans. */
-export function isMetadata(value: unknown): value is Readonly<Record<string, string | number | boolean>> {
+export function isMetadata(value: unknown): value is Readonly<Record<string, Scalar>> {
   return (
     isPlainObject(value) &&
-    Object.keys(value).every((name) => isWellFormedText(name) && scalar(Reflect.get(value, name)))
+    Object.keys(value).every((name) => isWellFormedText(name) && isScalar(Reflect.get(value, name)))
   );
 }
 
 /** Whether this is a scalar that metadata may hold. */
-export const isScalar: (value: unknown) => value is string | number | boolean = scalar;
+export function isScalar(value: unknown): value is Scalar {
+  return (
+    typeof value === "boolean" ||
+    (typeof value === "number" && Number.isFinite(value)) ||
+    (typeof value === "string" && isWellFormedText(value))
+  );
+}
 
-const flag = (value: unknown): value is number => typeof value === "number" && value >= 0 && value <= 1;
+const isShare = (value: unknown): value is number => typeof value === "number" && value >= 0 && value <= 1;
+
+const FLAT = "is not a flat object of strings, finite numbers and booleans without NUL or lone surrogates";
+
+// Copied before it is checked: an accessor that is read twice may give two things. `-0` becomes `0`.
+const metadataSchema: v.GenericSchema<unknown, Readonly<Record<string, Scalar>>> = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(isPlainObject, FLAT),
+  v.transform((given): Readonly<Record<string, unknown>> => {
+    const entries = Object.entries(given);
+    return Object.fromEntries(entries.map(([name, one]) => [name, typeof one === "number" ? one + 0 : one]));
+  }),
+  v.custom<Readonly<Record<string, Scalar>>>(isMetadata, FLAT),
+);
 
 const recordSchema = v.strictObject({
   id: v.optional(idSchema),
@@ -190,27 +197,19 @@ const recordSchema = v.strictObject({
   scope: v.optional(v.unknown()),
   key: keySchema,
   value: v.unknown(),
-  source: v.pipe(
-    text,
-    v.check((value: string) => value.trim() !== "", "is blank"),
+  source: sourceSchema,
+  confidence: v.optional(
+    v.pipe(
+      v.custom<number>(isShare, "is not a number from 0 to 1"),
+      v.transform((value) => value + 0),
+    ),
   ),
-  confidence: v.optional(v.custom<number>(flag, "is not a number from 0 to 1")),
   validFrom: v.optional(instantSchema),
   validTo: v.optional(instantSchema),
-  embedding: v.optional(
-    v.custom<readonly number[]>(
-      (value) => Array.isArray(value),
-      "is not an array of numbers (Array.from a typed array)",
-    ),
-  ),
-  subject: v.optional(text),
-  predicate: v.optional(v.array(text, "is not an array of strings")),
-  metadata: v.optional(
-    v.custom<Readonly<Record<string, string | number | boolean>>>(
-      isMetadata,
-      "is not a flat object of strings, finite numbers and booleans without NUL or lone surrogates",
-    ),
-  ),
+  embedding: v.optional(embeddingSchema),
+  subject: v.optional(textSchema),
+  predicate: v.optional(v.array(textSchema, "is not an array of strings")),
+  metadata: v.optional(metadataSchema),
   recordedAt: v.optional(instantSchema),
   version: v.optional(
     v.custom<number>((value) => Number.isSafeInteger(value) && Number(value) > 0, "is not a version"),
