@@ -3,8 +3,8 @@
 import type { EpisodePageRequest, EpisodicSection, LogEntry, StoredRecord } from "../model/driver.ts";
 import { compareText } from "../model/json.ts";
 import { compareScopes } from "../model/scope.ts";
+import { placeOf } from "../rules/key.ts";
 import type { Kept } from "./erasure.ts";
-import { placeOf } from "./keyed.ts";
 import { isValidAt, matchesFilter } from "./matching.ts";
 import { take } from "./ordered.ts";
 import { Scoped } from "./scoped.ts";

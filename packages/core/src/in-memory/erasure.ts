@@ -15,8 +15,7 @@ import type { Derivation } from "../model/erasure.ts";
 import { compareText } from "../model/json.ts";
 import type { EpochMs, MemoryKind } from "../model/record.ts";
 import { containsScope, type MemoryReach, type MemoryScope, sameScope } from "../model/scope.ts";
-import { encodeKey } from "../rules/key.ts";
-import { placeOf } from "./keyed.ts";
+import { encodeKey, placeOf } from "../rules/key.ts";
 import { take } from "./ordered.ts";
 import { Scoped } from "./scoped.ts";
 

@@ -4,18 +4,13 @@
 import type { ErasureTarget, KeyPageRequest, KeyPosition } from "../model/driver.ts";
 import { compareText } from "../model/json.ts";
 import { compareScopes, containsScope, type MemoryReach, type MemoryScope, sameScope } from "../model/scope.ts";
-import { encodeKey } from "../rules/key.ts";
+import { placeOf } from "../rules/key.ts";
 import { Ordered } from "./ordered.ts";
 
 interface Shelf<E extends object> {
   readonly scope: MemoryScope;
   readonly byKey: Map<string, E>;
   readonly inOrder: Ordered<E>;
-}
-
-/** One text for a scope and a key (or an id) in it. */
-export function placeOf(scope: MemoryScope, key: string): string {
-  return encodeKey([scope.tenantId, scope.userId, scope.sessionId, scope.agent, key]);
 }
 
 /** A map by (scope, key) that is also listed in that order. A scope without entries leaves nothing behind. */

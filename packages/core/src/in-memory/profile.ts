@@ -12,8 +12,9 @@ import type {
   VersionRow,
 } from "../model/driver.ts";
 import type { EpochMs } from "../model/record.ts";
+import { placeOf } from "../rules/key.ts";
 import type { Kept } from "./erasure.ts";
-import { Keyed, placeOf } from "./keyed.ts";
+import { Keyed } from "./keyed.ts";
 import { countBelow, take } from "./ordered.ts";
 
 interface Version {

@@ -15,7 +15,7 @@ import type { DerivedIndex, ErasureReceipt } from "../model/erasure.ts";
 import { compareText } from "../model/json.ts";
 import { MEMORY_KINDS } from "../model/record.ts";
 import type { MemoryScope } from "../model/scope.ts";
-import { encodeKey } from "./key.ts";
+import { encodeKey, placeOf } from "./key.ts";
 
 /** How many derivations a page of the second phase holds; also the most ids that one `purge` gets. */
 const CHUNK = 1_000;
@@ -142,7 +142,7 @@ function groupByPlace(page: readonly CondemnedDerivation[]): Iterable<Place> {
   for (const { shared, derivation } of page) {
     if (shared) continue;
     const { adapter, scope, artefactId } = derivation;
-    const name = encodeKey([adapter, scope.tenantId, scope.userId, scope.sessionId, scope.agent]);
+    const name = placeOf(scope, adapter);
     const place = places.get(name) ?? { adapter, scope, artefactIds: new Set() };
     place.artefactIds.add(artefactId);
     places.set(name, place);

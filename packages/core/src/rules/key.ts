@@ -1,6 +1,13 @@
 // One string for several parts, so that a map can be asked by scope and key at once. It stands alone because this is where
 // two scopes would meet if the encoding were careless.
 
+import type { MemoryScope } from "../model/scope.ts";
+
+/** One text for a scope and a name (a key, an id) in it. */
+export function placeOf(scope: MemoryScope, name: string): string {
+  return encodeKey([scope.tenantId, scope.userId, scope.sessionId, scope.agent, name]);
+}
+
 /**
  * Joins parts into one text that no other parts give, and that sorts (in UTF-8 byte order) as the parts do, one by one,
  * absent ones first.

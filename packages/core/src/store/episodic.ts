@@ -2,6 +2,7 @@
 
 import type { DriverCall, EpisodicSection, LogEntry, StoredRecord } from "../model/driver.ts";
 import { MemoryConflictError, MemoryRecordError } from "../model/errors.ts";
+import type { JsonValue } from "../model/json.ts";
 import {
   canMatch,
   type MemoryHit,
@@ -10,16 +11,15 @@ import {
   type Parsed,
   parseQuery,
 } from "../model/query.ts";
-import type { MemoryRecord, MemoryRecordInput } from "../model/record.ts";
+import type { EpochMs, MemoryRecord, MemoryRecordInput } from "../model/record.ts";
 import { type MemoryScope, memoryScope } from "../model/scope.ts";
 import { sameContent } from "../rules/beliefs.ts";
 import { type CursorBinding, readCursor, writeCursor } from "../rules/cursor.ts";
-import { encodeKey } from "../rules/key.ts";
+import { placeOf } from "../rules/key.ts";
 import { type Asked, buildRecord, parseRow } from "../rules/row.ts";
-import { checkFilledWindow, type Prepared, prepareRecord } from "../rules/write.ts";
+import { checkFilledWindow, prepareRecord } from "../rules/write.ts";
 import type { StoreContext } from "./context.ts";
-
-const DEFAULT_LIMIT = 10;
+import { DEFAULT_HITS } from "./pages.ts";
 
 export async function log(
   store: StoreContext,
@@ -27,9 +27,11 @@ export async function log(
   record: MemoryRecordInput,
   call: DriverCall,
 ): Promise<MemoryRecord> {
-  const [logged] = await logAll(store, to, [record], call);
-  if (logged === undefined) throw new MemoryRecordError("a record is missing", { path: "" });
-  return logged;
+  const scope = memoryScope(to);
+  const section = store.section("episodic");
+  const episode = prepareEpisode(store, scope, record, call.now);
+  await logEntries(section, [episode.entry], call);
+  return recordOf(episode);
 }
 
 export async function logAll(
@@ -41,13 +43,14 @@ export async function logAll(
   const scope = memoryScope(to);
   const section = store.section("episodic");
   if (!Array.isArray(records)) throw new MemoryRecordError("records is not an array", { path: "records" });
-  const prepared = records.map((record) => prepareRecord("episodic", scope, record, store.rules, call.now));
-  const entries = prepared.map(({ stored }): LogEntry => {
-    const record = checkFilledWindow({ ...stored, validFrom: stored.validFrom ?? call.now });
-    return { record, anyFrom: stored.validFrom === undefined };
-  });
-  await logEntries(section, entries, call);
-  return entries.map(({ record }, index) => episode(scope, record, prepared[index]));
+  // Not `map`, which passes over the holes of an array.
+  const prepared = Array.from(records, (one) => prepareEpisode(store, scope, one, call.now));
+  await logEntries(
+    section,
+    prepared.map(({ entry }) => entry),
+    call,
+  );
+  return prepared.map(recordOf);
 }
 
 /**
@@ -66,7 +69,7 @@ export async function logEntries(
     const differing = await section.log([...open.values()], call);
     if (differing.length === 0) return;
     for (const held of differing) {
-      const place = placeOf(held);
+      const place = placeOf(held.scope, held.id);
       const entry = open.get(place);
       if (entry === undefined || !sameContent(held, entry.record, entry.anyFrom)) throw conflict(entry?.record ?? held);
       open.delete(place);
@@ -103,7 +106,7 @@ async function pageOf(
 ): Promise<MemoryPage> {
   const scope = memoryScope(of);
   const section = store.section("episodic");
-  const { key, since, until, asOf, filter, limit = DEFAULT_LIMIT } = query;
+  const { key, since, until, asOf, filter, limit = DEFAULT_HITS } = query;
   const reach = store.needReach(query.reach ?? "exact", section.under);
   if (filter !== undefined) store.need("filter", section.filter);
   const conditions = filter === undefined ? null : Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -123,23 +126,30 @@ async function pageOf(
   return { hits, cursor: last ? writeCursor(binding, last.scope, [last.validFrom ?? 0, last.id]) : null };
 }
 
-function episode(scope: MemoryScope, record: StoredRecord, prepared: Prepared | undefined): MemoryRecord {
-  return buildRecord("episodic", scope, record, prepared?.value ?? null);
+interface Episode {
+  readonly entry: LogEntry;
+  readonly value: JsonValue;
+}
+
+function prepareEpisode(store: StoreContext, scope: MemoryScope, input: MemoryRecordInput, now: EpochMs): Episode {
+  const { stored, value } = prepareRecord("episodic", scope, input, store.rules, now);
+  const record = checkFilledWindow({ ...stored, validFrom: stored.validFrom ?? now });
+  return { entry: { record, anyFrom: stored.validFrom === undefined }, value };
+}
+
+function recordOf({ entry: { record }, value }: Episode): MemoryRecord {
+  return buildRecord("episodic", record.scope, record, value);
 }
 
 function distinct(entries: readonly LogEntry[]): Map<string, LogEntry> {
   const byPlace = new Map<string, LogEntry>();
   for (const entry of entries) {
-    const place = placeOf(entry.record);
+    const place = placeOf(entry.record.scope, entry.record.id);
     const earlier = byPlace.get(place);
     if (earlier === undefined) byPlace.set(place, entry);
     else if (!sameContent(earlier.record, entry.record, entry.anyFrom)) throw conflict(entry.record);
   }
   return byPlace;
-}
-
-function placeOf({ scope, id }: Pick<StoredRecord, "scope" | "id">): string {
-  return encodeKey([scope.tenantId, scope.userId, scope.sessionId, scope.agent, id]);
 }
 
 function conflict(record: StoredRecord): MemoryConflictError {

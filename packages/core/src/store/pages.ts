@@ -1,11 +1,14 @@
-// Pages over keys: what `keys`, `beliefs` and an export share. The cursor after a full page names its last place; a page
-// that is not full was the last one.
+// How long lists are where nobody says, and pages over keys: what `keys` and `beliefs` share. The cursor after a full page
+// names its last place; a page that is not full was the last one.
 
 import type { KeyPageRequest } from "../model/driver.ts";
 import type { Parsed } from "../model/query.ts";
 import { type MemoryScope, memoryScope } from "../model/scope.ts";
 import { type CursorBinding, readCursor, writeCursor } from "../rules/cursor.ts";
 import type { StoreContext } from "./context.ts";
+
+/** How many hits a query gives where the caller does not say. */
+export const DEFAULT_HITS = 10;
 
 /** How many keys, beliefs or derivations a page has where the caller does not say. */
 export const DEFAULT_PAGE = 100;

@@ -8,8 +8,7 @@ import { type MemoryScope, memoryScope } from "../model/scope.ts";
 import { type Asked, buildRecord, corrupt, parseRow } from "../rules/row.ts";
 import { admitVector, prepareRecord } from "../rules/write.ts";
 import type { StoreContext } from "./context.ts";
-
-const DEFAULT_LIMIT = 10;
+import { DEFAULT_HITS } from "./pages.ts";
 
 export async function index(
   store: StoreContext,
@@ -17,9 +16,11 @@ export async function index(
   record: MemoryRecordInput,
   call: DriverCall,
 ): Promise<MemoryRecord> {
-  const [indexed] = await indexAll(store, to, [record], call);
-  if (indexed === undefined) throw new MemoryRecordError("a record is missing", { path: "" });
-  return indexed;
+  const scope = memoryScope(to);
+  const section = store.section("semantic");
+  const { stored, value } = prepareRecord("semantic", scope, record, store.rules, call.now, section);
+  await section.index([stored], call);
+  return buildRecord("semantic", scope, stored, value);
 }
 
 export async function indexAll(
@@ -31,7 +32,8 @@ export async function indexAll(
   const scope = memoryScope(to);
   const section = store.section("semantic");
   if (!Array.isArray(records)) throw new MemoryRecordError("records is not an array", { path: "records" });
-  const prepared = records.map((record) => prepareRecord("semantic", scope, record, store.rules, call.now, section));
+  // Not `map`, which passes over the holes of an array.
+  const prepared = Array.from(records, (one) => prepareRecord("semantic", scope, one, store.rules, call.now, section));
   const last = new Map(prepared.map(({ stored }) => [stored.key, stored]));
   if (last.size > 0) await section.index([...last.values()], call);
   return prepared.map(({ stored, value }) => buildRecord("semantic", scope, stored, value));
@@ -66,7 +68,7 @@ export async function search(
     filter,
     minScore,
     asOf = call.now,
-    limit = DEFAULT_LIMIT,
+    limit = DEFAULT_HITS,
     ...rest
   } = parseQuery("semantic", query);
   const embedding = admitVector(given, section);
