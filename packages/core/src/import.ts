@@ -8,7 +8,7 @@ import type { CallOptions, MemoryStore } from "./model/protocol.ts";
 import { parseOptions } from "./model/query.ts";
 import { MEMORY_KINDS, type MemoryKind, type MemoryRecord } from "./model/record.ts";
 import { type MemoryScope, memoryScope } from "./model/scope.ts";
-import { sameContent } from "./rules/beliefs.ts";
+import { sameContent } from "./rules/content.ts";
 import type { OperationCall } from "./rules/guard.ts";
 import { admitValue, type Prepared, prepareRecord } from "./rules/write.ts";
 import type { StoreContext } from "./store/context.ts";

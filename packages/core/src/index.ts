@@ -48,7 +48,7 @@ export type {
 export type { MemoryHit, MemoryPage, MemoryQuery } from "./model/query.ts";
 export type { EpochMs, MemoryKind, MemoryRecord, MemoryRecordInput } from "./model/record.ts";
 export { type MemoryReach, type MemoryScope, memoryScope } from "./model/scope.ts";
-export { type ContradictionPolicy, type ContradictionVerdict, SupersedeMatching } from "./rules/beliefs.ts";
+export { type ContradictionPolicy, type ContradictionVerdict, SupersedeMatching } from "./rules/contradictions.ts";
 export { ConfidenceFloor, type DecayPolicy, HalfLife } from "./rules/decay.ts";
 export { type DeprecationNotice, deprecate } from "./rules/deprecate.ts";
 export { type MemoryRedactor, PatternRedactor, type PatternRedactorOptions, redact } from "./rules/redaction.ts";

@@ -13,31 +13,18 @@ import type {
   WritePlan,
 } from "../model/driver.ts";
 import { MemoryConflictError, MemoryContradictionError, MemorySettingsError } from "../model/errors.ts";
-import { compareText, sameJson } from "../model/json.ts";
+import { compareText } from "../model/json.ts";
 import { type EpochMs, type MemoryRecord, renamed } from "../model/record.ts";
+import { sameContent } from "./content.ts";
+import type { ContradictionPolicy } from "./contradictions.ts";
 import { type DecayPolicy, weigh } from "./decay.ts";
-import { type Asked, corrupt, parseRow, parseValue, rowScope } from "./row.ts";
+import { type Asked, corrupt, parseRow, rowScope } from "./row.ts";
 import { checkFilledWindow } from "./write.ts";
-
-/** What to do with a fact that comes to a lineage: continue it, start another beside it, or refuse the write. */
-export type ContradictionVerdict = "supersede" | "branch" | "reject";
-
-/** Decides, for each open lineage of a key, what an incoming fact is to it. Must be pure: it may be asked again. */
-export interface ContradictionPolicy {
-  /** @param newest The lineage's newest version, whether live, lapsed, future-dated or decayed. */
-  judge(incoming: MemoryRecord, newest: MemoryRecord): ContradictionVerdict;
-}
 
 const NO_VERDICT = 'the contradiction policy gave none of "supersede", "branch" and "reject"; nothing was written';
 
-/** The default policy: the same `subject` and the same set of `predicate` supersede; anything else branches. */
-export class SupersedeMatching implements ContradictionPolicy {
-  judge(incoming: MemoryRecord, newest: MemoryRecord): ContradictionVerdict {
-    return incoming.subject === newest.subject && sameSet(incoming.predicate, newest.predicate)
-      ? "supersede"
-      : "branch";
-  }
-}
+/** One key that was asked for. */
+export type KeyAsked = Asked & { readonly key: string };
 
 /** What is held about a key: what lives at `asOf`, weighed there, and then judged for contradiction. */
 export function believe(
@@ -77,7 +64,7 @@ export function believe(
 }
 
 /** The belief about a key that nothing is known of. */
-export function noBelief(asked: Asked & { readonly key: string }): Belief {
+export function noBelief(asked: KeyAsked): Belief {
   return { scope: asked.scope, key: asked.key, record: null, weight: 0, contradiction: null, decayed: [] };
 }
 
@@ -94,7 +81,7 @@ export function showVersion(asked: Asked, row: VersionRow): MemoryRecord {
 
 /** What a belief write is to be. */
 export interface BeliefWrite {
-  readonly asked: Asked & { readonly key: string };
+  readonly asked: KeyAsked;
   /** Checked, masked and measured; `validFrom` as the caller gave it. */
   readonly incoming: StoredRecord;
   /** The id that the record is to have if it becomes a new version. */
@@ -176,21 +163,6 @@ export function decide(heads: KeyHeads, write: BeliefWrite): Decision {
   return { ...tell(asked, heads, record, continued, ended), plan, next: nextOf(continued) };
 }
 
-/** Whether two records are the same write: as JSON, without what the store sets. */
-export function sameContent(a: StoredRecord, b: StoredRecord, anyFrom: boolean): boolean {
-  return (
-    a.key === b.key &&
-    a.source === b.source &&
-    a.confidence === b.confidence &&
-    (anyFrom || a.validFrom === b.validFrom) &&
-    a.validTo === b.validTo &&
-    a.subject === b.subject &&
-    sameJson(a.predicate ?? null, b.predicate ?? null) &&
-    sameJson(a.metadata ?? null, b.metadata ?? null) &&
-    (a.value === b.value || sameJson(parseValue(a), parseValue(b)))
-  );
-}
-
 function tell(
   asked: Asked,
   heads: KeyHeads,
@@ -237,7 +209,7 @@ function contradict(holds: readonly MemoryRecord[]): Contradiction {
   return { subject: subjects.size === 1 ? (holds[0]?.subject ?? null) : null, aspects, holds };
 }
 
-function upsertMatch(heads: KeyHeads, asked: BeliefWrite["asked"]): readonly LineageHead[] {
+function upsertMatch(heads: KeyHeads, asked: KeyAsked): readonly LineageHead[] {
   if (heads.open.length > 1) {
     throw new MemoryContradictionError(
       "the key holds facts that disagree: settle them with supersede(..., { resolves })",
@@ -284,7 +256,7 @@ function lineageOf(heads: KeyHeads, write: BeliefWrite, record: StoredRecord, id
   const seen = heads.open.find(
     (head) => head.newest.record.id === id || (head.held?.record.id === id && heldAt(head, record)),
   );
-  const lineage = seen?.lineage ?? write.live?.find((one) => one.id === id)?.lineage;
+  const lineage = seen?.lineage ?? write.live.find((one) => one.id === id)?.lineage;
   if (lineage !== undefined && heads.open.some((head) => head.lineage === lineage)) return lineage;
   throw new MemoryConflictError("resolves names a record that is not open", {
     key: write.asked.key,
@@ -305,10 +277,4 @@ function endedBy(asked: Asked, head: LineageHead, record: StoredRecord): MemoryR
 
 function versionOf(head: LineageHead): number {
   return head.newest.record.version ?? 0;
-}
-
-function sameSet(a: readonly string[] = [], b: readonly string[] = []): boolean {
-  const left = new Set(a);
-  const right = new Set(b);
-  return left.size === right.size && [...left].every((one) => right.has(one));
 }

@@ -12,7 +12,7 @@ import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
 import { type EpochMs, MAX_INSTANT, type MemoryKind } from "../model/record.ts";
 import type { MemoryReach } from "../model/scope.ts";
 import { DEFAULT_MAX_VALUE_BYTES } from "../rules/admission.ts";
-import { type ContradictionPolicy, SupersedeMatching } from "../rules/beliefs.ts";
+import { type ContradictionPolicy, SupersedeMatching } from "../rules/contradictions.ts";
 import { DeadlineError, withDeadline } from "../rules/deadline.ts";
 import type { DecayPolicy } from "../rules/decay.ts";
 import { type GuardedDriver, guardDriver, OperationCall } from "../rules/guard.ts";

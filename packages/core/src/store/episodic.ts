@@ -13,7 +13,7 @@ import {
 } from "../model/query.ts";
 import type { EpochMs, MemoryRecord, MemoryRecordInput } from "../model/record.ts";
 import { type MemoryScope, memoryScope } from "../model/scope.ts";
-import { sameContent } from "../rules/beliefs.ts";
+import { sameContent } from "../rules/content.ts";
 import { type CursorBinding, readCursor, writeCursor } from "../rules/cursor.ts";
 import { placeOf } from "../rules/key.ts";
 import { type Asked, buildRecord, parseRow } from "../rules/row.ts";
