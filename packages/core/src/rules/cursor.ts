@@ -3,6 +3,8 @@
 
 import { createHash } from "node:crypto";
 import { MemoryCursorError } from "../model/errors.ts";
+import { isWellFormedText, utf8Bytes } from "../model/json.ts";
+import { MAX_INSTANT, MAX_KEY_BYTES } from "../model/record.ts";
 import { containsScope, type MemoryScope, memoryScope, sameScope } from "../model/scope.ts";
 
 const VERSION = 1;
@@ -74,8 +76,17 @@ function placeScope(bound: MemoryScope, place: unknown): MemoryScope {
   throw new MemoryCursorError("the cursor is damaged");
 }
 
+// Nothing but what a record can have: a server would refuse the rest, and not as a cursor.
 function isParts(parts: unknown): parts is readonly CursorPart[] {
-  return Array.isArray(parts) && parts.every((part) => typeof part === "string" || Number.isSafeInteger(part));
+  return Array.isArray(parts) && parts.every((part) => (typeof part === "string" ? isName(part) : isInstant(part)));
+}
+
+function isName(part: string): boolean {
+  return part !== "" && utf8Bytes(part) <= MAX_KEY_BYTES && isWellFormedText(part);
+}
+
+function isInstant(part: unknown): boolean {
+  return Number.isSafeInteger(part) && Math.abs(Number(part)) <= MAX_INSTANT;
 }
 
 // JSON of a fixed array of parts is injective, and absent parts are null.
