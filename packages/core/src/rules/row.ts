@@ -96,12 +96,12 @@ export function buildRecord(
   if (validTo !== undefined) record.validTo = validTo;
   if (from.embedding !== undefined) record.embedding = from.embedding;
   if (from.subject !== undefined) record.subject = from.subject;
-  if (from.predicate !== undefined) record.predicate = from.predicate;
-  if (from.metadata !== undefined) record.metadata = from.metadata;
+  if (from.predicate !== undefined) record.predicate = Object.freeze(from.predicate);
+  if (from.metadata !== undefined) record.metadata = Object.freeze(from.metadata);
   if (from.recordedAt !== undefined) record.recordedAt = from.recordedAt;
   if (from.version !== undefined) record.version = from.version;
   if (view?.supersededBy !== undefined) record.supersededBy = view.supersededBy;
-  if (from.redacted !== undefined && from.redacted.length > 0) record.redacted = from.redacted;
+  if (from.redacted !== undefined && from.redacted.length > 0) record.redacted = Object.freeze(from.redacted);
   return Object.freeze(record);
 }
 

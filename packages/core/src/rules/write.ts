@@ -174,11 +174,7 @@ export function admitVector(embedding: readonly number[] | undefined, rules: Vec
   let square = 0;
   for (const [index, component] of embedding.entries()) {
     const value = typeof component === "number" ? Math.fround(component) : Number.NaN;
-    if (!Number.isFinite(value)) {
-      throw new MemoryRecordError("an embedding has a component that is not a finite float32", {
-        path: `embedding.${index}`,
-      });
-    }
+    if (!Number.isFinite(value)) throw notFloat(index);
     square = Math.fround(square + Math.fround(value * value));
     rounded.push(value + 0);
   }
@@ -202,6 +198,7 @@ export function memoryRecord(input: MemoryRecordInput): MemoryRecord {
   const scope = memoryScope(input.scope as MemoryScope);
   if (parts.kind === undefined) throw new MemoryRecordError("a record is refused: kind is missing", { path: "kind" });
   const { value } = admit(parts.value, null, "value");
+  if (parts.embedding !== undefined) checkEmbedding(parts.kind, parts.embedding);
   const record = {
     id: parts.id ?? uuidV7(Date.now()),
     key: parts.key,
@@ -218,6 +215,24 @@ export function memoryRecord(input: MemoryRecordInput): MemoryRecord {
     version: parts.version,
   };
   return buildRecord(parts.kind, scope, record, value, { validTo: parts.validTo, supersededBy: parts.supersededBy });
+}
+
+// A record alone knows no width: that is the store's to check.
+function checkEmbedding(kind: MemoryKind, embedding: readonly number[]): void {
+  if (kind !== "semantic") throw notSemantic();
+  for (const [index, component] of embedding.entries()) {
+    if (typeof component !== "number" || !Number.isFinite(Math.fround(component))) throw notFloat(index);
+  }
+}
+
+function notSemantic(): MemoryRecordError {
+  return new MemoryRecordError("only a semantic record has an embedding", { path: "embedding" });
+}
+
+function notFloat(index: number): MemoryRecordError {
+  return new MemoryRecordError("an embedding has a component that is not a finite float32", {
+    path: `embedding.${index}`,
+  });
 }
 
 // Before anything else: a record that names another scope is the one mistake that must never be anything but that.
@@ -277,7 +292,7 @@ function admitEmbedding(
 ): readonly number[] | undefined {
   if (vectors !== undefined) return Object.freeze(admitVector(embedding, vectors));
   if (embedding === undefined) return undefined;
-  throw new MemoryRecordError("only a semantic record has an embedding", { path: "embedding" });
+  throw notSemantic();
 }
 
 /** The window of a record whose `validFrom` was filled in by the store. */

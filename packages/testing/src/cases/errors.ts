@@ -130,6 +130,9 @@ export const errorCases: readonly ConformanceCase[] = [
           { sinse: 1 },
           { since: "now" },
           { filter: { a: {} } },
+          { filter: { a: ["x", null] } },
+          { filter: { "a\0": 1 } },
+          { filter: { a: "\ud800" } },
         ]) {
           await context.rejects(store.episodes(scope, untyped(query)), "MEMORY_RECORD");
           await context.rejects(store.page(scope, untyped(query)), "MEMORY_RECORD");

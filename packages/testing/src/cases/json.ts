@@ -150,9 +150,11 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
-      const written = await put(store, context.scope(), record("k", { a: [-0] }));
-      assert.deepEqual(written.value, { a: [0] });
-      assert.deepEqual((await get(store, context.scope(), "k"))?.value, { a: [0] });
+      const input = { ...record("k", { a: [-0] }), confidence: -0, metadata: { a: -0 } };
+      const written = await put(store, context.scope(), input);
+      for (const one of [written, await get(store, context.scope(), "k")]) {
+        assert.deepEqual([one?.value, one?.confidence, one?.metadata?.["a"]], [{ a: [0] }, 0, 0]);
+      }
     },
   },
   {

@@ -244,7 +244,7 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
-      const value = { list: [1] };
+      const value = { list: [1], mail: "ana@example.org" };
       const metadata = { a: 1 };
       const written = await put(store, context.scope(), { ...record("k", value), metadata });
       value.list.push(2);
@@ -252,7 +252,11 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
       assert.ok(Object.isFrozen(written));
       const found = await get(store, context.scope(), "k");
       assert.ok(found !== null && Object.isFrozen(found));
-      assert.deepEqual(found.value, { list: [1] });
+      for (const one of [written, found]) {
+        assert.throws(() => Reflect.apply(Array.prototype.push, one.redacted, ["nothing"]), TypeError, "redacted");
+        assert.throws(() => Object.assign(one.metadata ?? {}, { a: 3 }), TypeError, "metadata");
+      }
+      assert.deepEqual(found.value, { list: [1], mail: "[redacted]" });
       assert.deepEqual(found.metadata, { a: 1 });
     },
   },
@@ -335,6 +339,32 @@ export const recordCases: readonly ConformanceCase[] = [
         assert.equal(found?.value, kind);
         assert.equal(found?.id, id);
       }
+    },
+  },
+  {
+    id: "record/batches-have-no-holes",
+    promise:
+      "A batch with a hole, or with something that is no record, is a `MemoryRecordError`, and none of it is stored.",
+    needs: {},
+    async run(context) {
+      const store = await context.open();
+      const { episodic, semantic } = context.capabilities;
+      const good = semantic ? { ...record("k"), embedding: context.vector(1) } : record("k");
+      const holed: unknown[] = [good];
+      holed[2] = good;
+      for (const batch of [
+        holed,
+        [good, undefined],
+        [good, null],
+        [good, "k"],
+        { 0: good, length: 1 },
+        "k",
+        undefined,
+      ]) {
+        if (episodic) await context.rejects(store.logAll(context.scope(), untyped(batch)), "MEMORY_RECORD");
+        if (semantic) await context.rejects(store.indexAll(context.scope(), untyped(batch)), "MEMORY_RECORD");
+      }
+      for (const kind of heldKinds(context)) await assertNothing(context, store, kind);
     },
   },
   {
@@ -541,6 +571,11 @@ export const recordCases: readonly ConformanceCase[] = [
       const factory = (input: unknown) => Promise.resolve().then(() => memoryRecord(untyped(input)));
       await context.rejects(factory({ ...record("k"), kind: "episodic" }), "MEMORY_SCOPE");
       await context.rejects(factory({ ...record("k"), scope: context.scope() }), "MEMORY_RECORD", { path: "kind" });
+      const semantic = { ...record("k"), kind: "semantic", scope: context.scope() };
+      for (const embedding of [[Number.NaN], ["1"], [1e39], new Float32Array(2)]) {
+        await context.rejects(factory({ ...semantic, embedding }), "MEMORY_RECORD");
+      }
+      await context.rejects(factory({ ...semantic, kind: "profile", embedding: [1] }), "MEMORY_RECORD");
       for (const [, input] of MALFORMED.filter(([, one]) => isObject(one))) {
         const whole = { kind: "episodic", scope: context.scope(), ...(isObject(input) ? input : {}) };
         await context.rejects(factory(whole), "MEMORY_RECORD");
