@@ -14,7 +14,7 @@ import {
 } from "@memory/core";
 
 /** The parts of a scope, in the order in which scopes sort. */
-export const PARTS = ["tenantId", "userId", "sessionId", "agent"] as const;
+const PARTS = ["tenantId", "userId", "sessionId", "agent"] as const;
 
 /** One thing that was ever written. Only `gone`, and the expiry of a working key, ever change. */
 export interface Row {

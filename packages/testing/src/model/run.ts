@@ -10,7 +10,18 @@ import { FakeClock } from "../fake-clock.ts";
 import { Comparison } from "./difference.ts";
 import { type Look, looksAfter, looksAtEnd, type Sights } from "./look.ts";
 import { type Operation, type Sequence, sequences } from "./operation.ts";
-import { ending, type Hints, keyOf, notingIndices, perform, type Side, scopeOf, TTL_MS, type World } from "./side.ts";
+import {
+  ending,
+  type Hints,
+  keyOf,
+  notingIndices,
+  perform,
+  type Side,
+  scopeOf,
+  TTL_MS,
+  type World,
+  worldOf,
+} from "./side.ts";
 
 /** How long a run is, and where it starts. */
 export interface ModelRunOptions {
@@ -114,7 +125,7 @@ class Run {
   async once(sequence: Sequence): Promise<void> {
     this.#clock.set(this.#start);
     this.#count += 1;
-    const world: World = { tenant: `model-${this.#name}-${this.#count}.`, start: this.#start, sequence };
+    const world = worldOf(sequence, `model-${this.#name}-${this.#count}.`, this.#start);
     const expiry = sequence.backwards ? "none" : sequence.expiry;
     const tested = await this.#openTarget(expiry);
     const indices = notingIndices();

@@ -11,6 +11,7 @@ import {
   type MemoryRecordInput,
   type MemoryScope,
   type MemoryStore,
+  memoryScope,
 } from "@memory/core";
 import { untyped } from "../untyped.ts";
 import { FAULTS } from "./fault.ts";
@@ -22,11 +23,19 @@ const PROFILE_IDS = ["p0", "p1", "p0@2", "p0@3"];
 /** The store's TTL where a sequence has one, in milliseconds. */
 export const TTL_MS = 25;
 
-/** A sequence's names made whole: tenants of its own, instants after its start. */
+/** A sequence's names made whole: scopes under tenants of its own, instants after its start. */
 export interface World {
-  readonly tenant: string;
+  readonly scopes: readonly MemoryScope[];
   readonly start: number;
   readonly sequence: Sequence;
+}
+
+/** The world of a sequence; `tenant` begins the name of each of its tenants, and of no other sequence's. */
+export function worldOf(sequence: Sequence, tenant: string, start: number): World {
+  const scopes = sequence.scopes.map(({ tenant: suffix, ...parts }) =>
+    memoryScope({ tenantId: `${tenant}${suffix}`, ...parts }),
+  );
+  return { scopes, start, sequence };
 }
 
 /** What a step may know about the state before it, from the reference. */
@@ -80,10 +89,10 @@ export function notingIndices(): readonly NotingIndex[] {
 }
 
 /** The scope of that number in the world. */
-export function scopeOf(world: World, number: number): MemoryScope {
-  const { scopes } = world.sequence;
-  const { tenant = "", ...parts } = scopes[number % scopes.length] ?? {};
-  return { tenantId: `${world.tenant}${tenant}`, ...parts };
+export function scopeOf({ scopes }: World, number: number): MemoryScope {
+  const scope = scopes[number % scopes.length];
+  if (scope === undefined) throw new RangeError("a world has at least one scope");
+  return scope;
 }
 
 /** The key of that number in the world. */
