@@ -2,6 +2,7 @@
 // them has a bug. Also the store to write an application's own tests against.
 
 import { type InMemoryDriverOptions, type InMemorySection, inMemoryDriver } from "./in-memory/driver.ts";
+import { MemorySettingsError } from "./model/errors.ts";
 import type { MemoryStoreOptions } from "./store/context.ts";
 import { DriverMemoryStore } from "./store.ts";
 
@@ -17,6 +18,9 @@ export interface InMemoryMemoryStoreOptions extends MemoryStoreOptions, InMemory
 export class InMemoryMemoryStore extends DriverMemoryStore {
   /** @throws {MemorySettingsError} An option is unknown, of a wrong type, or out of bounds. */
   constructor(options: InMemoryMemoryStoreOptions = {}) {
+    if (typeof options !== "object" || options === null) {
+      throw new MemorySettingsError("a store's options are not an object", { setting: "options" });
+    }
     const { ttlMs, sliding, maxElements, embeddingDimensions, metric, without, ...rest } = options;
     const own = {
       ttlMs,

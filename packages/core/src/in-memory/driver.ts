@@ -85,7 +85,7 @@ function checkOptions(options: InMemoryDriverOptions): void {
   if (metric !== undefined && !METRICS.includes(metric)) {
     throw new MemorySettingsError(`metric is none of ${METRICS.join(", ")}`, { setting: "metric" });
   }
-  if (without !== undefined && !without.every((section) => SECTIONS.includes(section))) {
+  if (without !== undefined && !(Array.isArray(without) && without.every((section) => SECTIONS.includes(section)))) {
     throw new MemorySettingsError(`without names something else than ${SECTIONS.join(", ")}`, { setting: "without" });
   }
 }

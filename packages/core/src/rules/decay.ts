@@ -21,7 +21,7 @@ export class HalfLife implements DecayPolicy {
     if (!(Number.isFinite(halfLifeMs) && halfLifeMs > 0)) {
       throw new MemorySettingsError("halfLifeMs is not a positive number of milliseconds", { setting: "halfLifeMs" });
     }
-    if (!(floor >= 0 && floor <= 1)) {
+    if (!isShare(floor)) {
       throw new MemorySettingsError("floor is not a number from 0 to 1", { setting: "floor" });
     }
     this.#halfLifeMs = halfLifeMs;
@@ -41,15 +41,20 @@ export class ConfidenceFloor implements DecayPolicy {
 
   /** @throws {MemorySettingsError} `minimum` is not within 0..1. */
   constructor(options: { readonly minimum: number }) {
-    if (!(options.minimum >= 0 && options.minimum <= 1)) {
+    const { minimum } = options;
+    if (!isShare(minimum)) {
       throw new MemorySettingsError("minimum is not a number from 0 to 1", { setting: "minimum" });
     }
-    this.#minimum = options.minimum;
+    this.#minimum = minimum;
   }
 
   weigh(record: MemoryRecord): number {
     return record.confidence < this.#minimum ? 0 : record.confidence;
   }
+}
+
+function isShare(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= 1;
 }
 
 /** The weight by a policy (1 without one), made safe: within 0..1, and no broken policy hides a fact. */

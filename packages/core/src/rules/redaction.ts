@@ -52,7 +52,9 @@ export class PatternRedactor implements MemoryRedactor {
 
   /** @throws {MemorySettingsError} An extra pattern is not a RegExp. */
   constructor(options: PatternRedactorOptions = {}) {
-    this.#extra = (options.extraPatterns ?? []).map(everyMatch);
+    const given: unknown = options.extraPatterns ?? [];
+    if (!Array.isArray(given)) throw noPatterns();
+    this.#extra = given.map(everyMatch);
   }
 
   redact(text: string): string {
@@ -142,10 +144,12 @@ function masked(text: string, redactor: MemoryRedactor, path: string): string {
 }
 
 function everyMatch(pattern: unknown): RegExp {
-  if (!(pattern instanceof RegExp)) {
-    throw new MemorySettingsError("every one of `extraPatterns` has to be a RegExp", { setting: "extraPatterns" });
-  }
+  if (!(pattern instanceof RegExp)) throw noPatterns();
   return new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, "")}g`);
+}
+
+function noPatterns(): MemorySettingsError {
+  return new MemorySettingsError("`extraPatterns` has to be a list of RegExp", { setting: "extraPatterns" });
 }
 
 // A match that touches what is masked already takes it in whole, so that a pattern that fits the mask itself (`/\w+/`)

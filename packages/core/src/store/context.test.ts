@@ -1,6 +1,7 @@
 // What a store does with the broken parts that an application may give it: clocks, observers, options.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { untyped } from "../../test/untyped.ts";
 import { InMemoryMemoryStore } from "../in-memory.ts";
 
 const scope = { tenantId: "acme" };
@@ -18,7 +19,7 @@ afterEach(() => {
 });
 
 function clockAt(now: unknown): InMemoryMemoryStore {
-  const clock = { now: () => now as number, sleep: () => new Promise<never>(() => {}) };
+  const clock = { now: () => untyped<number>(now), sleep: () => new Promise<never>(() => {}) };
   return new InMemoryMemoryStore({ clock });
 }
 
@@ -37,6 +38,29 @@ describe("a clock", () => {
   ])("that gives %s is cut to whole milliseconds", async (now, recordedAt) => {
     await expect(clockAt(now).write(scope, record)).resolves.toHaveProperty("recordedAt", recordedAt);
   });
+});
+
+test.each<[string, unknown]>([
+  ["options", null],
+  ["options", 7],
+  ["without", { without: "working" }],
+  ["without", { without: ["dreams"] }],
+  ["toString", { toString: 1 }],
+  ["clock", { clock: { now: 5 } }],
+  ["redactor", { redactor: false }],
+  ["contradictions", { contradictions: () => "branch" }],
+  [
+    "derivedIndices",
+    {
+      derivedIndices: [
+        { name: "a", purge: async () => {} },
+        { name: "a", purge: async () => {} },
+      ],
+    },
+  ],
+])("options are refused, and `setting` names %s", (setting, options) => {
+  const open = () => new InMemoryMemoryStore(untyped(options));
+  expect(open).toThrow(expect.objectContaining({ code: "MEMORY_SETTINGS", setting }));
 });
 
 test("an asynchronous observer that rejects leaves no unhandled rejection", async () => {
