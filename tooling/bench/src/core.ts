@@ -6,22 +6,7 @@ import { createMemoryStore, type MemoryDriver, type StoredRecord, type WorkingEn
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
 import { keep, printTable } from "./report.ts";
 import { compare, type Table } from "./rounds.ts";
-
-/** About 400 bytes as JSON: what a working record of an agent looks like. */
-const VALUE = {
-  user: "Ada Lovelace",
-  city: "San Jose",
-  party: 4,
-  vegetarian: true,
-  notes: "prefers a window seat, away from the kitchen",
-  when: "2026-11-30T19:30:00.000Z",
-  items: ["wine", "bread", "olives"],
-  nested: { distance: 1.5, hint: null, text: "a longer piece of text that a person might have typed into a chat box" },
-  ref: "0b9f2c1e-7a3d-4f7e-9b1a-2f6f7c9d8e10",
-  lang: "en-GB",
-  score: 0.87,
-  tags: ["dinner", "friday"],
-};
+import { VALUE } from "./value.ts";
 
 /** Runs the suite. */
 export async function benchCore(): Promise<void> {

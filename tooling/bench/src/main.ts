@@ -1,10 +1,16 @@
-// `npm run bench -- <suite>`: runs one suite of benchmarks.
+// `npm run bench -- <suite> [--quick]`: runs one suite of benchmarks.
 
 import { benchCore } from "./core.ts";
+import { benchRedis } from "./redis.ts";
 
-const suites: Readonly<Record<string, () => Promise<void>>> = { core: benchCore };
+const suites: Readonly<Record<string, (options: { readonly quick: boolean }) => Promise<unknown>>> = {
+  core: benchCore,
+  redis: benchRedis,
+};
 
-const [name = ""] = process.argv.slice(2).filter((argument) => argument !== "--");
+const args = process.argv.slice(2).filter((argument) => argument !== "--");
+const quick = args.includes("--quick");
+const [name = ""] = args.filter((argument) => argument !== "--quick");
 const suite = suites[name];
 if (suite === undefined) {
   console.error(
@@ -12,5 +18,5 @@ if (suite === undefined) {
   );
   process.exitCode = 1;
 } else {
-  await suite();
+  await suite({ quick });
 }
