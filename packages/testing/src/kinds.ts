@@ -91,21 +91,6 @@ export async function refused(context: CaseContext, store: MemoryStore, promise:
   assert.deepEqual(held, [], "the refusal names a capability that the store has");
 }
 
-/** A refusal twin for a kind: its plainest write is refused. */
-export function refusedKind(kind: MemoryKind): (context: CaseContext) => Promise<void> {
-  return async (context) => {
-    const store = await context.open();
-    const scope = context.scope();
-    const put: Readonly<Record<MemoryKind, () => Promise<unknown>>> = {
-      working: () => store.write(scope, record("k")),
-      profile: () => store.upsert(scope, record("k")),
-      episodic: () => store.log(scope, record("k")),
-      semantic: () => store.index(scope, { ...record("k"), embedding: [1] }),
-    };
-    await refused(context, store, put[kind]());
-  };
-}
-
 /** What `needs` a case over one kind has. */
 export function needsKind(
   kind: MemoryKind,

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 
 import type { ConformanceCase } from "../case.ts";
-import { KINDS, kindAccess, record, refusedKind } from "../kinds.ts";
+import { KINDS, kindAccess, record } from "../kinds.ts";
 import { offered } from "../operations.ts";
 
 /** Cases about availability. */
@@ -138,7 +138,6 @@ export const availabilityCases: readonly ConformanceCase[] = [
     id: "availability/aborted-writes-are-never-half",
     promise: "An aborted batch has happened wholly or not at all.",
     needs: { episodic: true },
-    refusal: refusedKind("episodic"),
     async run(context) {
       const store = await context.open();
       for (let round = 0; round < 5; round++) {

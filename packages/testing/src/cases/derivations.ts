@@ -6,7 +6,7 @@ import type { DerivedIndex, DerivedInput, MemoryKind, MemoryScope, MemoryStore }
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../context.ts";
 import { fill, kindsOf, readable, totalOf } from "../holdings.ts";
-import { kindAccess, record, refused } from "../kinds.ts";
+import { kindAccess, record } from "../kinds.ts";
 import { untyped } from "../untyped.ts";
 
 const erasing = { erasure: true } as const;
@@ -92,11 +92,6 @@ const registering: readonly ConformanceCase[] = [
         ],
         cursor: null,
       });
-    },
-    async refusal(context) {
-      const store = await context.open();
-      await refused(context, store, store.derived(context.scope(), artefact(context, "a")));
-      await refused(context, store, store.derivations(context.scope()));
     },
   },
   {

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "@memory/core";
 import type { ConformanceCase } from "../case.ts";
-import { KINDS, kindAccess, needsKind, record, refusedKind } from "../kinds.ts";
+import { KINDS, kindAccess, needsKind, record } from "../kinds.ts";
 import { untyped } from "../untyped.ts";
 
 const HOSTILE_VALUES: readonly JsonValue[] = [
@@ -109,7 +109,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `json/${kind}-values-come-back`,
     promise: `Every JSON value comes back from ${kind} memory as it went in: \`__proto__\` members, NUL and lone surrogates in texts, 2^53-1, 1e-308, empty names, member order.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -130,7 +129,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `json/${kind}-nesting-comes-back`,
     promise: `${kind[0]?.toUpperCase()}${kind.slice(1)} values may nest to 1,000.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -146,7 +144,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `json/${kind}-negative-zero-is-zero`,
     promise: `\`-0\` is stored as \`0\` in ${kind} memory, at any depth, and the write says so.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -161,7 +158,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `json/${kind}-refuses-what-is-not-json`,
     promise: `What is not JSON is refused by ${kind} writes with a \`MemoryRecordError\` that names the path; it is never coerced, never dropped, and nothing is stored.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, list } = kindAccess(context, kind);
@@ -214,7 +210,6 @@ export const jsonCases: readonly ConformanceCase[] = [
     id: "json/elements-come-back",
     promise: "Every JSON value comes back from a working sequence as it was appended.",
     needs: { working: true },
-    refusal: refusedKind("working"),
     async run(context) {
       const store = await context.open();
       for (const value of HOSTILE_VALUES) await store.append(context.scope(), "k", value);
@@ -228,7 +223,6 @@ export const jsonCases: readonly ConformanceCase[] = [
     id: "json/elements-must-be-json",
     promise: "An appended element that is not JSON is a `MemoryRecordError` that names the path, and nothing is added.",
     needs: { working: true },
-    refusal: refusedKind("working"),
     async run(context) {
       const store = await context.open();
       for (const [what, make, path] of NOT_JSON) {

@@ -100,19 +100,6 @@ const startAndRead: readonly ConformanceCase[] = [
       });
       assert.deepEqual(await store.profile(scope, "diet"), stored);
     },
-    async refusal(context) {
-      const store = await context.open();
-      const scope = context.scope();
-      for (const call of [
-        store.upsert(scope, fact("diet", 1)),
-        store.profile(scope, "diet"),
-        store.belief(scope, "diet"),
-        store.beliefs(scope),
-        store.history(scope),
-      ]) {
-        await refused(context, store, call);
-      }
-    },
   },
   {
     id: "profile/absent-is-null",

@@ -11,7 +11,7 @@ import {
 } from "@memory/core";
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../context.ts";
-import { KINDS, kindAccess, needsKind, record, refusedKind } from "../kinds.ts";
+import { KINDS, kindAccess, needsKind, record } from "../kinds.ts";
 import { untyped } from "../untyped.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -70,7 +70,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-comes-back-whole`,
     promise: `A ${kind} record comes back with everything that it was written with, and as the write answered it.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -104,7 +103,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-defaults-are-filled`,
     promise: `A ${kind} record that leaves them out gets an \`id\` (UUIDv7), a \`confidence\` of 1, its kind, its scope and its \`recordedAt\`; what is absent stays absent.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -128,7 +126,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-takes-dates`,
     promise: `The instants of a ${kind} record are whole milliseconds, before the epoch too; a \`Date\` is taken for one.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -143,7 +140,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-refuses-another-scope`,
     promise: `A ${kind} write whose record names another scope is a \`MemoryScopeError\`, and nothing is stored.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put } = kindAccess(context, kind);
@@ -161,7 +157,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-refuses-another-kind`,
     promise: `A ${kind} write whose record names another kind is a \`MemoryScopeError\`, and nothing is stored.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put } = kindAccess(context, kind);
@@ -178,7 +173,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-refuses-what-is-malformed`,
     promise: `A malformed ${kind} record is a \`MemoryRecordError\` that names the place, unknown properties included, and nothing is stored.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put } = kindAccess(context, kind);
@@ -201,7 +195,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-measures-values`,
     promise: `A ${kind} value is measured as UTF-8 JSON bytes against \`maxValueBytes\`; a larger one is a \`MemoryLimitError\` with limit and size, and nothing is stored.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open({ maxValueBytes: 100 });
       assert.equal(store.capabilities.maxValueBytes, 100);
@@ -221,7 +214,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-takes-the-largest-key-and-id`,
     promise: `A ${kind} key may take 1,024 UTF-8 bytes and an id 256, and both are told apart to the last byte.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -240,7 +232,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-is-frozen-and-copied`,
     promise: `A ${kind} record is handed out frozen, and what the caller does to its own object after the write changes nothing.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -264,7 +255,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `record/${kind}-ignores-what-the-store-sets`,
     promise: `A ${kind} record that was read can be written again: what the store sets is ignored on the way in.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -287,7 +277,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     promise: `A stored ${kind} record that no longer validates is a \`MemoryCorruptionError\` with its id and payload, from a read and from a list alike; it is never skipped.`,
     needs: needsKind(kind),
     hooks: ["corrupt"],
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const scope = context.scope({ userId: "u" });
@@ -463,7 +452,6 @@ export const recordCases: readonly ConformanceCase[] = [
     id: "record/empty-window-is-taken",
     promise: "A window may be empty (`validTo` equal to `validFrom`): it is stored, and true at no instant.",
     needs: { profile: true },
-    refusal: refusedKind("profile"),
     async run(context) {
       const store = await context.open();
       const now = context.clock.now();
@@ -476,7 +464,6 @@ export const recordCases: readonly ConformanceCase[] = [
     id: "record/text-order-is-bytes-working",
     promise: "Working keys are listed in UTF-8 byte order.",
     needs: { working: true },
-    refusal: refusedKind("working"),
     async run(context) {
       const store = await context.open();
       for (const key of SHUFFLED) await store.write(context.scope(), record(key));
@@ -490,7 +477,6 @@ export const recordCases: readonly ConformanceCase[] = [
     id: "record/text-order-is-bytes-profile",
     promise: "Beliefs and histories are listed by key in UTF-8 byte order.",
     needs: { profile: true },
-    refusal: refusedKind("profile"),
     async run(context) {
       const store = await context.open();
       for (const key of SHUFFLED) await store.upsert(context.scope(), record(key));
@@ -508,7 +494,6 @@ export const recordCases: readonly ConformanceCase[] = [
     id: "record/text-order-is-bytes-episodic",
     promise: "Episodes of one instant stand by id in UTF-8 byte order, descending.",
     needs: { episodic: true },
-    refusal: refusedKind("episodic"),
     async run(context) {
       const store = await context.open();
       for (const id of SHUFFLED) await store.log(context.scope(), { ...record("k"), id, validFrom: 1_000 });
@@ -520,7 +505,6 @@ export const recordCases: readonly ConformanceCase[] = [
     id: "record/text-order-is-bytes-semantic",
     promise: "Search results that are equally close stand by key in UTF-8 byte order.",
     needs: { semantic: true },
-    refusal: refusedKind("semantic"),
     async run(context) {
       const store = await context.open();
       const embedding = context.vector(1);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type JsonValue, type MemoryRecordInput, type MemoryStore, PatternRedactor, redact } from "@memory/core";
 import type { ConformanceCase } from "../case.ts";
-import { KINDS, kindAccess, needsKind, record, refusedKind } from "../kinds.ts";
+import { KINDS, kindAccess, needsKind, record } from "../kinds.ts";
 
 const MAIL = "ada@example.com";
 const MASK = "[redacted]";
@@ -45,7 +45,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `redaction/${kind}-masks-before-it-stores`,
     promise: `A ${kind} write masks \`value\` at any depth, member names, \`source\`, \`subject\`, \`predicate\` and \`metadata\`, and says where in \`redacted\`; the answer is what is stored.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -84,7 +83,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `redaction/${kind}-leaves-identifiers`,
     promise: `Scope, key and id of a ${kind} record are identifiers: never masked, even where they look like a secret.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -101,7 +99,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `redaction/${kind}-asks-for-null`,
     promise: `With \`redactor: null\`, which must be asked for, a ${kind} record is stored as it is.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open({ redactor: null });
       const { put, get } = kindAccess(context, kind);
@@ -184,7 +181,6 @@ export const redactionCases: readonly ConformanceCase[] = [
     id: "redaction/appends-are-masked",
     promise: "An appended element and its source are masked, and `redacted` says which elements.",
     needs: { working: true },
-    refusal: refusedKind("working"),
     async run(context) {
       const store = await context.open();
       const scope = context.scope();
@@ -201,7 +197,6 @@ export const redactionCases: readonly ConformanceCase[] = [
     id: "redaction/logged-batches-are-masked",
     promise: "`logAll` masks every record.",
     needs: { episodic: true },
-    refusal: refusedKind("episodic"),
     async run(context) {
       const store = await context.open();
       const written = await store.logAll(context.scope(), [record("a", MAIL), record("b", MAIL)]);
@@ -220,7 +215,6 @@ export const redactionCases: readonly ConformanceCase[] = [
     id: "redaction/indexed-batches-are-masked",
     promise: "`indexAll` masks every record; search and recall give what is stored.",
     needs: { semantic: true },
-    refusal: refusedKind("semantic"),
     async run(context) {
       const store = await context.open();
       const embedding = context.vector(1);
@@ -240,7 +234,6 @@ export const redactionCases: readonly ConformanceCase[] = [
     id: "redaction/masks-before-it-compares",
     promise: "Contents are compared after masking: the same episode logged again with its secret is the same episode.",
     needs: { episodic: true },
-    refusal: refusedKind("episodic"),
     async run(context) {
       const store = await context.open();
       const input = { ...record("k", `write to ${MAIL}`), id: context.unique("id"), validFrom: 1 };

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { type MemoryScope, memoryScope } from "@memory/core";
 import type { ConformanceCase } from "../case.ts";
 import type { ScopeParts } from "../context.ts";
-import { KINDS, kindAccess, needsKind, record, refused, refusedKind } from "../kinds.ts";
+import { KINDS, kindAccess, needsKind, record, refused } from "../kinds.ts";
+import { refuseMissing } from "../missing.ts";
 import { offered } from "../operations.ts";
 import { untyped } from "../untyped.ts";
 
@@ -50,7 +51,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `scope/${kind}-keeps-tenants-apart`,
     promise: `No ${kind} read or list of one tenant sees a record of another tenant, whatever else is equal.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get, list } = kindAccess(context, kind);
@@ -67,7 +67,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `scope/${kind}-compares-parts-exactly`,
     promise: `No two scopes meet in one ${kind} key: parts are compared exactly, and every character is legal in them.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get, list } = kindAccess(context, kind);
@@ -85,7 +84,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `scope/${kind}-key-is-exact`,
     promise: `No two ${kind} keys meet: any character is legal in a key, and keys are compared exactly.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -122,7 +120,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `scope/${kind}-reads-exactly-the-scope`,
     promise: `A ${kind} keyed read addresses exactly the scope given, neither one that it contains nor one that contains it.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, get } = kindAccess(context, kind);
@@ -138,7 +135,6 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     id: `scope/${kind}-lists-exactly-the-scope`,
     promise: `A ${kind} list addresses exactly the scope given unless the query says otherwise.`,
     needs: needsKind(kind),
-    refusal: refusedKind(kind),
     async run(context) {
       const store = await context.open();
       const { put, list } = kindAccess(context, kind);
@@ -157,9 +153,9 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     promise: `With \`reach: "under"\` a ${kind} list takes every scope that the one given contains, and says which each is of.`,
     needs: needsKind(kind, "reach"),
     refusal: async (context) => {
+      if (!context.capabilities[kind]) return await refuseMissing(context, [kind]);
       const store = await context.open();
-      if (!context.capabilities[kind]) await refusedKind(kind)(context);
-      else await refused(context, store, kindAccess(context, kind).list(store, context.scope(), "under"));
+      await refused(context, store, kindAccess(context, kind).list(store, context.scope(), "under"));
     },
     async run(context) {
       const store = await context.open();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { isMemoryError } from "@memory/core";
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../context.ts";
-import { record, refused, refusedKind } from "../kinds.ts";
+import { record, refused } from "../kinds.ts";
 import { untyped } from "../untyped.ts";
 
 const working = { working: true } as const;
@@ -15,7 +15,7 @@ function workingCase(
   run: (context: CaseContext) => Promise<void>,
   more: Pick<ConformanceCase, "hooks"> = {},
 ): ConformanceCase {
-  return { id: `working/${slug}`, promise, needs: working, refusal: refusedKind("working"), run, ...more };
+  return { id: `working/${slug}`, promise, needs: working, run, ...more };
 }
 
 const elapse = { hooks: ["elapse"] } as const;
