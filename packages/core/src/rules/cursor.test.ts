@@ -46,3 +46,26 @@ describe("a forged cursor is refused", () => {
     expect(readCursor(binding, "exact", writeCursor(binding, foreign, ["id"]), ["string"]).scope).toEqual(scope);
   });
 });
+
+describe("a cursor of another list is refused", () => {
+  const written = writeCursor(binding, scope, ["id"]);
+  test.each<[string, Partial<CursorBinding>]>([
+    ["of another store kind", { store: "t" }],
+    ["of another operation", { operation: "keys" }],
+    ["of another scope", { scope: { tenantId: "acme", userId: "v" } }],
+    ["of another tenant", { scope: { tenantId: "other", userId: "u" } }],
+    ["of another query", { query: ["exact", "k"] }],
+  ])("%s", (_what, other) => {
+    expect(() => readCursor({ ...binding, ...other }, "exact", written, ["string"])).toThrow(damaged);
+  });
+
+  test("of another version, or of another form", () => {
+    const [, ...rest] = JSON.parse(Buffer.from(written, "base64url").toString());
+    const forged = (content: unknown) => Buffer.from(JSON.stringify(content)).toString("base64url");
+    expect(readCursor(binding, "exact", forged([1, ...rest]), ["string"]).parts).toEqual(["id"]);
+    for (const content of [[2, ...rest], rest, {}, null, [1, ...rest, 1]]) {
+      expect(() => readCursor(binding, "exact", forged(content), ["string"])).toThrow(damaged);
+    }
+    expect(() => readCursor(binding, "exact", written, ["number"])).toThrow(damaged);
+  });
+});
