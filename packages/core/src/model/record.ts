@@ -143,12 +143,14 @@ export const embeddingSchema: v.GenericSchema<unknown, readonly number[]> = v.cu
 export const instantSchema: v.GenericSchema<unknown, EpochMs> = v.pipe(
   v.unknown(),
   v.transform((value) => (value instanceof Date ? value.getTime() : value)),
-  v.custom<EpochMs>(
-    (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= MAX_INSTANT,
-    "is not an instant: whole milliseconds since the epoch, or a valid Date",
-  ),
+  v.custom<EpochMs>(isInstant, "is not an instant: whole milliseconds since the epoch, or a valid Date"),
   v.transform((value: EpochMs) => value + 0),
 );
+
+/** Whether this is an instant: whole milliseconds within the range of `Date`. */
+export function isInstant(value: unknown): value is EpochMs {
+  return Number.isSafeInteger(value) && Math.abs(Number(value)) <= MAX_INSTANT;
+}
 
 /** Whether this is a plain object: no array, no class instance, no symbol-named member. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { MemoryCursorError } from "../model/errors.ts";
 import { isWellFormedText, utf8Bytes } from "../model/json.ts";
-import { MAX_INSTANT, MAX_KEY_BYTES } from "../model/record.ts";
+import { isInstant, MAX_KEY_BYTES } from "../model/record.ts";
 import { containsScope, type MemoryScope, memoryScope, sameScope } from "../model/scope.ts";
 
 const VERSION = 1;
@@ -83,10 +83,6 @@ function isParts(parts: unknown): parts is readonly CursorPart[] {
 
 function isName(part: string): boolean {
   return part !== "" && utf8Bytes(part) <= MAX_KEY_BYTES && isWellFormedText(part);
-}
-
-function isInstant(part: unknown): boolean {
-  return Number.isSafeInteger(part) && Math.abs(Number(part)) <= MAX_INSTANT;
 }
 
 // JSON of a fixed array of parts is injective, and absent parts are null.

@@ -4,7 +4,7 @@
 import type { StoredRecord, WorkingEntry } from "../model/driver.ts";
 import { MemoryCorruptionError } from "../model/errors.ts";
 import { isWellFormedText, type JsonValue } from "../model/json.ts";
-import { type EpochMs, isMetadata, MAX_INSTANT, type MemoryKind, type MemoryRecord } from "../model/record.ts";
+import { type EpochMs, isInstant, isMetadata, type MemoryKind, type MemoryRecord } from "../model/record.ts";
 import { containsScope, type MemoryReach, type MemoryScope, memoryScope, sameScope } from "../model/scope.ts";
 
 /** What was asked for, so that a row of anything else is noticed. */
@@ -171,10 +171,6 @@ function isObject(value: unknown): value is object {
 /** Whether this is a text that a key or an id can be. */
 export function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "" && isWellFormedText(value);
-}
-
-function isInstant(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Math.abs(Number(value)) <= MAX_INSTANT;
 }
 
 function isTexts(value: unknown): value is readonly string[] {
