@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Table, Verdict } from "./rounds.ts";
 
 /** Where results are kept. */
-export const RESULTS: string = join(dirname(fileURLToPath(import.meta.url)), "..", "results");
+const RESULTS: string = join(dirname(fileURLToPath(import.meta.url)), "..", "results");
 
 /** A free-form line of a report: a figure that is no column (bytes a key, a worst read). */
 export interface Note {
@@ -49,7 +49,7 @@ export interface Kept {
   readonly notes?: readonly Note[];
   /** How and on what it ran: a server's version, sizes. */
   readonly setting?: Readonly<Record<string, unknown>>;
-  /** Default {@link RESULTS}. */
+  /** Default: the results of this package. */
   readonly folder?: string;
 }
 
