@@ -6,8 +6,9 @@ import type { DriverCall, MemoryDriver } from "../model/driver.ts";
 import { isMemoryError, MemoryUnavailableError } from "../model/errors.ts";
 import type { EpochMs } from "../model/record.ts";
 import { type Effect, Operation, type Surroundings } from "./attempts.ts";
-import { DeadlineError, withDeadline } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 import { type Gate, gateOf } from "./gate.ts";
+import { closedError, InFlight } from "./in-flight.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import type { RetrySettings } from "./retry.ts";
 import { isRead, type Run, type Wrap, wrapMethods } from "./sections.ts";
@@ -111,9 +112,8 @@ class Guard implements Surroundings {
   readonly pending: Watch;
   readonly stray: Watch;
   isTerminated = false;
-  #inFlight = 0;
+  readonly #inFlight: InFlight = new InFlight();
   #closing: Promise<void> | undefined = undefined;
-  #drained: (() => void) | undefined = undefined;
 
   constructor(driver: MemoryDriver, { clock, entropy, settings }: GuardOptions) {
     this.driver = driver;
@@ -134,12 +134,12 @@ class Guard implements Surroundings {
   around<Q, R>(name: string, run: Run<Q, R>): Run<Q, R> {
     const effect: Effect<Q, R> = { name, isRead: isRead(name), run };
     return (request, call) => {
-      if (this.#closing !== undefined) return Promise.reject(this.#closed());
+      if (this.#closing !== undefined) return Promise.reject(closedError(this.driver.name));
       // Reading `signal` of a call of another make would make one; of ours the caller's own is known.
       const own = call instanceof OperationCall ? call : undefined;
       const signal = own === undefined ? call.signal : own.callerSignal;
       if (signal?.aborted) return Promise.reject(signal.reason);
-      this.#inFlight += 1;
+      this.#inFlight.enter();
       return new Promise((resolve, reject) => {
         new Operation(this, effect, request, call, own, signal, resolve, reject).begin();
       });
@@ -148,7 +148,7 @@ class Guard implements Surroundings {
 
   pass<Q, R>(run: Run<Q, R>): Run<Q, R> {
     return (request, call) => {
-      if (this.#closing !== undefined) return Promise.reject(this.#closed());
+      if (this.#closing !== undefined) return Promise.reject(closedError(this.driver.name));
       try {
         return run(request, call);
       } catch (error) {
@@ -158,8 +158,7 @@ class Guard implements Surroundings {
   }
 
   settled(): void {
-    this.#inFlight -= 1;
-    if (this.#inFlight === 0) this.#drained?.();
+    this.#inFlight.leave();
   }
 
   close(deadlineMs: number = this.settings.attemptTimeoutMs): Promise<void> {
@@ -168,7 +167,7 @@ class Guard implements Surroundings {
   }
 
   async #close(deadlineMs: number): Promise<void> {
-    await this.#drain(deadlineMs);
+    await this.#inFlight.drain(this.clock, deadlineMs);
     this.isTerminated = true;
     const { clock, driver } = this;
     try {
@@ -183,22 +182,5 @@ class Guard implements Surroundings {
         error,
       );
     }
-  }
-
-  async #drain(ms: number): Promise<void> {
-    if (this.#inFlight === 0) return;
-    const drained = new Promise<void>((resolve) => {
-      this.#drained = resolve;
-    });
-    try {
-      await withDeadline(() => drained, { clock: this.clock, ms });
-    } catch (error) {
-      if (!(error instanceof DeadlineError)) throw error;
-    }
-  }
-
-  #closed(): MemoryUnavailableError {
-    const store = this.driver.name;
-    return new MemoryUnavailableError(`${store}: the store is closed`, { store, attempts: 0, outcome: "not-applied" });
   }
 }

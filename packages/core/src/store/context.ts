@@ -5,7 +5,7 @@ import { type Clock, SystemClock } from "../clock.ts";
 import { deriveCapabilities, type MemoryCapabilities, type MemoryCapability } from "../model/capabilities.ts";
 import type { MemoryDriver } from "../model/driver.ts";
 import type { DerivedIndex } from "../model/erasure.ts";
-import { CapabilityError, isMemoryError, MemorySettingsError, MemoryUnavailableError } from "../model/errors.ts";
+import { CapabilityError, isMemoryError, MemorySettingsError } from "../model/errors.ts";
 import type { MemoryEvent, MemoryOperationEvent } from "../model/event.ts";
 import type { CallOptions } from "../model/protocol.ts";
 import { type OptionsName, type Parsed, parseOptions } from "../model/query.ts";
@@ -13,9 +13,9 @@ import { type EpochMs, MAX_INSTANT, type MemoryKind } from "../model/record.ts";
 import type { MemoryReach } from "../model/scope.ts";
 import { DEFAULT_MAX_VALUE_BYTES } from "../rules/admission.ts";
 import { type ContradictionPolicy, SupersedeMatching } from "../rules/contradictions.ts";
-import { DeadlineError, withDeadline } from "../rules/deadline.ts";
 import type { DecayPolicy } from "../rules/decay.ts";
 import { type GuardedDriver, guardDriver, OperationCall } from "../rules/guard.ts";
+import { closedError, InFlight } from "../rules/in-flight.ts";
 import { type MemoryRedactor, PatternRedactor } from "../rules/redaction.ts";
 import { retryBudgetMs } from "../rules/retry.ts";
 import type { WriteRules } from "../rules/write.ts";
@@ -68,8 +68,7 @@ export class StoreContext {
   readonly entropy: () => number;
   readonly budgetMs: number;
   readonly #onEvent: ((event: MemoryEvent) => void) | undefined;
-  #inFlight = 0;
-  #drained: (() => void) | undefined = undefined;
+  readonly #inFlight: InFlight = new InFlight();
   #closing: Promise<void> | undefined = undefined;
 
   /** @throws {MemorySettingsError} An option is unknown or of a wrong type. */
@@ -142,9 +141,9 @@ export class StoreContext {
   ): Promise<T> {
     const started = this.now();
     let call: OperationCall | undefined;
-    this.#inFlight += 1;
+    this.#inFlight.enter();
     try {
-      if (this.#closing !== undefined) throw this.#closed();
+      if (this.#closing !== undefined) throw closedError(this.driver.name);
       const parsed: Parsed<Name> = parseOptions(name, options);
       const signal = options?.signal;
       call = new OperationCall({ now: started, budgetMs: this.budgetMs, signal });
@@ -157,8 +156,7 @@ export class StoreContext {
       this.#report(kind, operation, started, call, outcome);
       throw error;
     } finally {
-      this.#inFlight -= 1;
-      if (this.#inFlight === 0) this.#drained?.();
+      this.#inFlight.leave();
     }
   }
 
@@ -172,26 +170,9 @@ export class StoreContext {
   }
 
   async #close(): Promise<void> {
-    const { clock, driver, settings } = this;
-    if (this.#inFlight > 0) {
-      const drained = new Promise<void>((resolve) => {
-        this.#drained = resolve;
-      });
-      try {
-        await withDeadline(() => drained, { clock, ms: settings.attemptTimeoutMs });
-      } catch (error) {
-        if (!(error instanceof DeadlineError)) throw error;
-        // What did not end in this time has had its chance.
-        await driver.close(0);
-        return;
-      }
-    }
-    await driver.close();
-  }
-
-  #closed(): MemoryUnavailableError {
-    const store = this.driver.name;
-    return new MemoryUnavailableError(`${store}: the store is closed`, { store, attempts: 0, outcome: "not-applied" });
+    const isDrained = await this.#inFlight.drain(this.clock, this.settings.attemptTimeoutMs);
+    // What did not end in this time has had its chance.
+    await this.driver.close(isDrained ? undefined : 0);
   }
 
   /** The call of something that is no single operation: an export, an import. It tells of itself by no event. */
