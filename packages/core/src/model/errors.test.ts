@@ -2,7 +2,8 @@
 
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { isMemoryError, MemoryUnavailableError, safeCause } from "./errors.ts";
+import { safeCause } from "./cause.ts";
+import { isMemoryError, MemoryUnavailableError } from "./errors.ts";
 
 const SECRET = "hunter2";
 

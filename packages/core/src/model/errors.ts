@@ -3,7 +3,9 @@
 // `util.inspect` ever prints it. Errors are branded by a registered symbol: two copies of this package in one process
 // still recognise each other's.
 
-const BRAND = Symbol.for("@memory/core/error");
+import { brand, hide, isBranded, safeCause } from "./cause.ts";
+import type { ErasureReceipt } from "./erasure.ts";
+import type { MemoryRecord } from "./record.ts";
 
 /** The stable code of every {@link MemoryError}; what `isMemoryError(error, code)` compares. */
 export type MemoryErrorCode = keyof MemoryErrorClasses;
@@ -38,7 +40,7 @@ export abstract class MemoryError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause: safeCause(cause) });
     hide(this, { name: new.target.name });
-    Object.defineProperty(this, BRAND, { value: true });
+    brand(this);
   }
 
   /** The content-free form that `JSON.stringify` prints: name, code and message. */
@@ -55,12 +57,7 @@ export abstract class MemoryError extends Error {
 export function isMemoryError<C extends MemoryErrorCode>(error: unknown, code: C): error is MemoryErrorClasses[C];
 export function isMemoryError(error: unknown): error is MemoryError;
 export function isMemoryError(error: unknown, code?: string): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  try {
-    return Object.hasOwn(error, BRAND) && (code === undefined || Reflect.get(error, "code") === code);
-  } catch {
-    return false; // a proxy that refuses to be asked
-  }
+  return isBranded(error) && (code === undefined || codeOf(error) === code);
 }
 
 /** A scope, or a record's scope or kind, is not what the operation needs. Nothing was read or stored. */
@@ -185,11 +182,8 @@ export class MemoryContradictionError extends MemoryError {
   /** The key. Non-enumerable. */
   declare readonly key: string;
   /** The records that disagree (on a rejected write: those it disagrees with). Non-enumerable. */
-  declare readonly records: readonly import("./record.ts").MemoryRecord[];
-  constructor(
-    message: string,
-    details: { readonly key: string; readonly records: readonly import("./record.ts").MemoryRecord[] },
-  ) {
+  declare readonly records: readonly MemoryRecord[];
+  constructor(message: string, details: { readonly key: string; readonly records: readonly MemoryRecord[] }) {
     super(message);
     hide(this, details);
   }
@@ -228,10 +222,10 @@ export class PartialErasureError extends MemoryError {
   /** The first adapter that could not be reached or is not configured. */
   readonly adapter: string;
   /** What was done so far; `outstanding` names every adapter still to be reached. */
-  readonly receipt: import("./erasure.ts").ErasureReceipt;
+  readonly receipt: ErasureReceipt;
   constructor(
     message: string,
-    details: { readonly adapter: string; readonly receipt: import("./erasure.ts").ErasureReceipt },
+    details: { readonly adapter: string; readonly receipt: ErasureReceipt },
     cause?: unknown,
   ) {
     super(message, cause);
@@ -275,76 +269,10 @@ export class PoolExhaustedError extends MemoryError {
   }
 }
 
-/**
- * A copy of a client's error that is safe to log: its class, code and a message built from these alone. Client errors
- * carry row data, arguments and connection strings in their message and properties; none of it is copied. Never throws,
- * whatever the error is made of.
- */
-export function safeCause(error: unknown): unknown {
+function codeOf(error: unknown): unknown {
   try {
-    return copyError(error, 0);
+    return Reflect.get(Object(error), "code");
   } catch {
-    // A proxy, or an accessor of the error's own.
-    return new Error("message withheld");
-  }
-}
-
-function copyError(error: unknown, depth: number): unknown {
-  if (isMemoryError(error)) return error;
-  if (!(error instanceof Error)) return new Error(`a ${error === null ? "null" : typeof error} was thrown`);
-  const name = matching(CLASS, property(error, "name")) ?? "Error";
-  const code = matching(CODE, property(error, "code")) ?? replyCode(error, name);
-  const parts = [
-    code,
-    matching(IDENTIFIER, property(error, "syscall")),
-    matching(IDENTIFIER, property(error, "constraint_name")),
-  ];
-  const message = parts.filter((part) => part !== undefined).join(" ") || "message withheld";
-  const cause = property(error, "cause");
-  const inner = depth < 4 && cause !== undefined ? copyError(cause, depth + 1) : undefined;
-  const copy = new Error(message, inner === undefined ? undefined : { cause: inner });
-  hide(copy, { name, stack: safeStack(error, name, message) });
-  if (code !== undefined) Object.assign(copy, { code });
-  return copy;
-}
-
-// Name and code are texts that anybody may have set: only what looks like a class and like a code is one.
-const CLASS = /^[A-Z][A-Za-z0-9]{0,63}(?:Error|Exception|Reply)$|^(?:Error|ErrorReply)$/;
-const CODE = /^[A-Z0-9][A-Z0-9_]{2,63}$/;
-const IDENTIFIER = /^[A-Za-z0-9_.:]{1,64}$/;
-const FRAME = /^ {4}at .*:\d+:\d+\)?$/;
-
-// The first word of a Redis reply (`READONLY`, `WRONGTYPE`) is its code; the rest may quote arguments.
-function replyCode(error: Error, name: string): string | undefined {
-  const message = property(error, "message");
-  return /Reply/.test(name) && typeof message === "string" ? /^[A-Z]{3,32}(?= |$)/.exec(message)?.[0] : undefined;
-}
-
-// V8 begins a stack with `Name: message`. Only frames of code that follow that message are kept: clients append queries.
-function safeStack(error: Error, name: string, message: string): string {
-  const head = `${name}: ${message}`;
-  const stack = property(error, "stack");
-  const own = property(error, "message");
-  if (typeof stack !== "string" || typeof own !== "string" || own === "" || !stack.includes(own)) return head;
-  const after = stack.slice(stack.indexOf(own) + own.length).split("\n");
-  const last = after.findIndex((line, at) => at > 0 && !FRAME.test(line));
-  return [head, ...after.slice(1, last === -1 ? undefined : last)].join("\n");
-}
-
-function property(error: Error, name: string): unknown {
-  try {
-    return Reflect.get(error, name);
-  } catch {
-    return undefined;
-  }
-}
-
-function matching(pattern: RegExp, text: unknown): string | undefined {
-  return typeof text === "string" && pattern.test(text) ? text : undefined;
-}
-
-function hide(target: Error, details: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(details)) {
-    Object.defineProperty(target, name, { value, enumerable: false, configurable: true, writable: false });
+    return undefined; // an accessor, or a proxy, that refuses to be asked
   }
 }

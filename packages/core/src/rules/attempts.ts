@@ -4,13 +4,14 @@
 
 import type { Clock } from "../clock.ts";
 import type { DriverCall, MemoryDriver } from "../model/driver.ts";
-import { isMemoryError, MemoryUnavailableError, PoolExhaustedError } from "../model/errors.ts";
+import { MemoryUnavailableError, PoolExhaustedError } from "../model/errors.ts";
 import type { EpochMs } from "../model/record.ts";
 import { checkAnswer } from "./answers.ts";
 import { DeadlineError } from "./deadline.ts";
 import type { Gate } from "./gate.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import { type RetrySettings, retryBudgetMs, retryDelayMs } from "./retry.ts";
+import { judge } from "./verdict.ts";
 import { type Watch, Watched } from "./watch.ts";
 
 /** What the operations of one guarded driver share. */
@@ -279,29 +280,6 @@ class Attempt<Q, R> extends Watched implements DriverCall {
     if (!this.#hasSlot) return;
     this.#hasSlot = false;
     this.#operation.around.gate.leave();
-  }
-}
-
-interface Verdict {
-  readonly raise: unknown;
-  readonly isExhausted: boolean;
-  readonly isTransient: boolean;
-  readonly hadNoEffect: boolean;
-}
-
-/** What the driver says about an error. A driver that fails at saying it is taken at the most careful. */
-function judge(driver: MemoryDriver, error: unknown): Verdict {
-  if (isMemoryError(error)) return { raise: error, isExhausted: false, isTransient: false, hadNoEffect: false };
-  try {
-    const narrower: unknown = driver.toMemoryError?.(error);
-    return {
-      raise: isMemoryError(narrower) ? narrower : undefined,
-      isExhausted: driver.isExhausted(error),
-      isTransient: driver.isTransient(error),
-      hadNoEffect: driver.hadNoEffect?.(error) ?? false,
-    };
-  } catch {
-    return { raise: undefined, isExhausted: false, isTransient: false, hadNoEffect: false };
   }
 }
 
