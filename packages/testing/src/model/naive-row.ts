@@ -68,7 +68,7 @@ export function within(outer: MemoryScope, inner: MemoryScope, reach: "exact" | 
 }
 
 /** Whether two JSON values are the same: members in any order. */
-export function sameValue(a: unknown, b: unknown): boolean {
+function sameValue(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }
 

@@ -207,7 +207,7 @@ export function perform(side: Side, world: World, step: Operation, hints: Hints)
 }
 
 /** Leaves out what is `undefined`. */
-export function given<T extends object>(parts: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+function given<T extends object>(parts: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   const named = Object.entries(parts).filter(([, value]) => value !== undefined);
   return untyped(Object.fromEntries(named));
 }
