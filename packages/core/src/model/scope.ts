@@ -26,8 +26,8 @@ export const SCOPE_PARTS: readonly ["tenantId", "userId", "sessionId", "agent"] 
 /** The largest scope part, in UTF-8 bytes. */
 const MAX_SCOPE_PART_BYTES = 256;
 
-// Scopes that this function made are frozen and known to be good: checked once, not at every operation.
-const known = new WeakSet<object>();
+// Scopes that were made here are frozen and known to be good, each its own value: checked once, not at every operation.
+const known = new WeakMap<object, MemoryScope>();
 
 /**
  * Validates a scope and gives it back frozen; one that came from here is recognised and costs nothing to pass again.
@@ -36,9 +36,15 @@ const known = new WeakSet<object>();
  * surrogate; there is an unknown property; or it is no plain object.
  */
 export function memoryScope(input: MemoryScope): MemoryScope {
-  if (typeof input === "object" && input !== null && known.has(input)) return input;
-  const scope = parseScope(input);
-  known.add(scope);
+  return parseScope(input);
+}
+
+/** {@link memoryScope} of what need not be a scope. @throws {MemoryScopeError} */
+export function parseScope(input: unknown): MemoryScope {
+  const there = typeof input === "object" && input !== null ? known.get(input) : undefined;
+  if (there !== undefined) return there;
+  const scope = checkedScope(input);
+  known.set(scope, scope);
   return scope;
 }
 
@@ -61,7 +67,7 @@ export function compareScopes(a: MemoryScope, b: MemoryScope): number {
   return 0;
 }
 
-function parseScope(input: unknown): MemoryScope {
+function checkedScope(input: unknown): MemoryScope {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw new MemoryScopeError(
       "a scope is missing: pass { tenantId, userId?, sessionId?, agent? } as the first argument",

@@ -15,7 +15,7 @@ import {
   parseParts,
   type RecordParts,
 } from "../model/record.ts";
-import { type MemoryScope, memoryScope, sameScope } from "../model/scope.ts";
+import { type MemoryScope, parseScope, sameScope } from "../model/scope.ts";
 import { type Admitted, admit, admitMetadata, admitText, type MemoryRedactor } from "./redaction.ts";
 import { buildRecord, writeItem } from "./row.ts";
 
@@ -195,7 +195,7 @@ export function admitVector(embedding: readonly number[] | undefined, rules: Vec
  */
 export function memoryRecord(input: MemoryRecordInput): MemoryRecord {
   const parts = parseParts(input);
-  const scope = memoryScope(input.scope as MemoryScope);
+  const scope = parseScope(input.scope);
   if (parts.kind === undefined) throw new MemoryRecordError("a record is refused: kind is missing", { path: "kind" });
   const { value } = admit(parts.value, null, "value");
   if (parts.embedding !== undefined) checkEmbedding(parts.kind, parts.embedding);
@@ -240,7 +240,7 @@ function checkScope(scope: MemoryScope, input: unknown): void {
   if (typeof input !== "object" || input === null) return;
   const named: unknown = Reflect.get(input, "scope");
   if (named === undefined || named === scope) return;
-  if (!sameScope(scope, memoryScope(named as MemoryScope))) {
+  if (!sameScope(scope, parseScope(named))) {
     throw new MemoryScopeError("a record names another scope than the operation's", { path: "record.scope" });
   }
 }
