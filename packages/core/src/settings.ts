@@ -33,7 +33,9 @@ export interface MemoryStoreSettings {
 export type RuntimeSettings = Omit<MemoryStoreSettings, "dsn">;
 
 /** What {@link runtimeSettings} takes: any of the settings, the others get their defaults. */
-export type RuntimeSettingsInput = { readonly [Name in keyof RuntimeSettings]?: RuntimeSettings[Name] | undefined };
+export type RuntimeSettingsInput = {
+  readonly [Name in Exclude<keyof MemoryStoreSettings, "dsn">]?: MemoryStoreSettings[Name] | undefined;
+};
 
 /** What {@link memoryStoreSettings} takes: a connection string, and any of the other settings. */
 export interface MemoryStoreSettingsInput extends RuntimeSettingsInput {
