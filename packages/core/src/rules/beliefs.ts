@@ -79,6 +79,16 @@ export function showVersion(asked: Asked, row: VersionRow): MemoryRecord {
   return parseRow(asked, record, { validTo, supersededBy: closer?.id });
 }
 
+/** Whether the version, of all of its lineage the one that counts at the instant, holds there. */
+export function isLive(row: VersionRow, at: EpochMs): boolean {
+  const { validFrom, validTo } = row.record;
+  return (
+    (validFrom ?? 0) <= at &&
+    (validTo === undefined || at < validTo) &&
+    (row.end === undefined || at < row.end.validFrom)
+  );
+}
+
 /** What a belief write is to be. */
 export interface BeliefWrite {
   readonly asked: KeyAsked;
@@ -192,15 +202,6 @@ function isRenamed(record: StoredRecord, id: string): boolean {
   const suffix = `@${version}`;
   const rest = record.id.length - first.length;
   return rest > 0 && record.id === first + suffix.repeat(rest / suffix.length);
-}
-
-function isLive(row: VersionRow, at: EpochMs): boolean {
-  const { validFrom, validTo } = row.record;
-  return (
-    (validFrom ?? 0) <= at &&
-    (validTo === undefined || at < validTo) &&
-    (row.end === undefined || at < row.end.validFrom)
-  );
 }
 
 function contradict(holds: readonly MemoryRecord[]): Contradiction {

@@ -21,6 +21,7 @@ import {
   type Decision,
   decide,
   findRepeat,
+  isLive,
   type KeyAsked,
   retell,
   showVersion,
@@ -126,13 +127,15 @@ async function liveIds(
   resolves: readonly string[],
   call: DriverCall,
 ): Promise<BeliefWrite["live"]> {
-  const shown = heads.open.flatMap(({ newest, held }) => [newest.record.id, held?.record.id]);
-  if (resolves.every((id) => shown.includes(id))) return [];
+  const newest = heads.open.map((head) => head.newest.record.id);
+  if (resolves.every((id) => newest.includes(id))) return [];
   const state = await section.versions(
     { scope: asked.scope, key: asked.key, asOf: undefined, knownAt: undefined },
     call,
   );
-  return (state?.versions ?? []).map((row) => ({ id: row.record.id, lineage: row.lineage }));
+  if (state === null) return [];
+  const at = Math.max(call.now, state.recordedAt);
+  return state.versions.filter((row) => isLive(row, at)).map((row) => ({ id: row.record.id, lineage: row.lineage }));
 }
 
 async function answer(

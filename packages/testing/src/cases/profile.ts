@@ -948,6 +948,30 @@ const settling: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "profile/resolves-what-holds-or-is-newest",
+    promise:
+      "Open is the newest version of a lineage, and what holds now or at the new `validFrom`; a lapsed version before the newest is not.",
+    needs: lineages,
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      const now = context.clock.now();
+      const later = { ...about("b"), validFrom: now + 9 * DAY };
+      const settle = (key: string, id: string, from: number) =>
+        store.supersede(scope, fact(key, "c", { ...about("c"), validFrom: from }), { resolves: [id] });
+      const past = { ...about("b"), validFrom: now - 2 * DAY, validTo: now - DAY };
+      const lapsed = await store.upsert(scope, fact("lapsed", 1, past));
+      await store.supersede(scope, fact("lapsed", 2, later));
+      await context.rejects(settle("lapsed", lapsed.id, now), "MEMORY_CONFLICT", { id: lapsed.id });
+      const held = await settle("lapsed", lapsed.id, past.validFrom);
+      assert.equal(held.superseded?.id, lapsed.id);
+      const live = await store.upsert(scope, fact("live", 1, { ...past, validTo: now + DAY }));
+      await store.supersede(scope, fact("live", 2, later));
+      const settled = await settle("live", live.id, now + 2 * DAY);
+      assert.deepEqual([settled.resolution, settled.superseded], ["branch", null]);
+    },
+  },
+  {
     id: "profile/resolves-only-what-is-open",
     promise: "Naming a record in `resolves` that is not open is a `MemoryConflictError`, and nothing is written.",
     needs: lineages,
