@@ -46,7 +46,7 @@ export function driverOf(store: MemoryStore): MemoryDriver {
 
 /** The parts of a store, for what else in this package works on it. */
 export function contextOf(store: MemoryStore): StoreContext {
-  const context: unknown = Reflect.get(store, CONTEXT);
+  const context: unknown = Reflect.get(Object(store), CONTEXT);
   if (typeof context === "object" && context !== null) return context as StoreContext;
   throw new MemorySettingsError("the store was not made by createMemoryStore", { setting: "store" });
 }

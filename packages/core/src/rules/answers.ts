@@ -31,7 +31,7 @@ const ANSWERS: ReadonlyMap<string, Claim> = new Map<string, Claim>([
   ["beliefs", isList(isKey)],
   ["history", isList(isVersion)],
   ["commit", isFlag],
-  ["log", isList(isObject)],
+  ["log", isList((answer) => isObject(part(answer, "scope")))],
   ["page", isList(isObject)],
   ["nearest", isList(isRow)],
   ["scan", isList(isObject)],
