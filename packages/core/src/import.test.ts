@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { HandClock } from "../test/hand-clock.ts";
+import { untyped } from "../test/untyped.ts";
 import { exportScope, type MemoryExport } from "./export.ts";
 import { importRecords } from "./import.ts";
 import { inMemoryDriver } from "./in-memory/driver.ts";
@@ -117,6 +118,61 @@ describe("a line that lacks something", () => {
   });
 });
 
+describe("versions that do not follow one another are a conflict, and nothing is written:", () => {
+  const version = (number: number, fields: Partial<MemoryRecord> = {}, lineage = 1): MemoryExport => ({
+    record: {
+      ...working({ id: `p${number}`, value: number }),
+      kind: "profile",
+      version: number,
+      validFrom: number,
+      recordedAt: number * 10,
+      ...fields,
+    },
+    lineage,
+  });
+  const held = [version(1), version(2)];
+  test.each<[string, MemoryExport]>([
+    ["one that leaves a number out", version(4)],
+    ["one that was recorded before the one before it", version(3, { recordedAt: 19 })],
+    ["one whose id another key holds", version(1, { key: "other", id: "p2" })],
+    ["one that continues a lineage that is not there", version(3, {}, 3)],
+    ["one that is there with another id", version(2, { id: "else" })],
+    ["one that is there with another value", version(2, { value: "else" })],
+    ["one that is there and was recorded at another time", version(2, { recordedAt: 21 })],
+    ["one that is there in another lineage", version(2, {}, 2)],
+  ])("%s", async (_what, line) => {
+    const { store } = opened();
+    await importRecords(store, held);
+    const before = await store.history(ann);
+    await expect(importRecords(store, [line])).rejects.toMatchObject({ code: "MEMORY_CONFLICT" });
+    expect(await store.history(ann)).toEqual(before);
+  });
+
+  test("and those that do follow, or are there, are taken", async () => {
+    const { store } = opened();
+    await importRecords(store, held);
+    const again = [...held, version(3, { recordedAt: 20 }), version(4, {}, 2)];
+    expect(await importRecords(store, again)).toEqual({ counts: { profile: 4 }, records: 4 });
+    expect((await store.history(ann)).map(({ version: number }) => number)).toEqual([1, 2, 3, 4]);
+  });
+});
+
+test("an import that is stopped takes no further line", async () => {
+  const { store } = opened();
+  const controller = new AbortController();
+  const taken: string[] = [];
+  function* lines(): Generator<MemoryExport> {
+    for (const id of ["a", "b", "c"]) {
+      taken.push(id);
+      yield { record: working({ id, key: id }) };
+      if (id === "a") controller.abort(new RangeError("stop"));
+    }
+  }
+  await expect(importRecords(store, lines(), { signal: controller.signal })).rejects.toThrow("stop");
+  expect(taken).toEqual(["a", "b"]);
+  expect((await store.keys(ann)).keys.map(({ key }) => key)).toEqual(["a"]);
+});
+
 test("an import that fails in the middle has brought the lines before", async () => {
   const { store } = opened();
   const embedding = Array.from({ length: 384 }, (_, at) => (at === 0 ? 1 : 0));
@@ -169,7 +225,7 @@ describe("a working line", () => {
 
   test.each([-1, Number.NaN, "1", null])("is refused with an expiry of %j", async (expiresInMs) => {
     const { store, puts } = opened();
-    const line = untyped({ record: working(), expiresInMs });
+    const line = untyped<MemoryExport>({ record: working(), expiresInMs });
     await expect(importRecords(store, [line])).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "expiresInMs" });
     expect(puts).toEqual([]);
   });
@@ -190,8 +246,3 @@ test("a redacted single value that becomes the first of a sequence keeps its mar
     redacted: marks,
   });
 });
-
-function untyped(line: unknown): MemoryExport;
-function untyped(line: unknown): unknown {
-  return line;
-}

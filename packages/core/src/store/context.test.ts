@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { untyped } from "../../test/untyped.ts";
 import { InMemoryMemoryStore } from "../in-memory.ts";
+import type { MemoryEvent } from "../model/event.ts";
 
 const scope = { tenantId: "acme" };
 const record = { key: "k", value: 1, source: "test" };
@@ -70,4 +71,22 @@ test("an asynchronous observer that rejects leaves no unhandled rejection", asyn
   await new InMemoryMemoryStore({ onEvent }).write(scope, record);
   await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).toEqual([]);
+});
+
+test("an operation under a clock that is set back took no time, and never less", async () => {
+  let now = 5_000;
+  const clock = { now: () => now, sleep: () => new Promise<never>(() => {}) };
+  const events: MemoryEvent[] = [];
+  const store = new InMemoryMemoryStore({
+    clock,
+    onEvent: (event) => events.push(event),
+    redactor: {
+      redact: (text) => {
+        now -= 1_000;
+        return text;
+      },
+    },
+  });
+  await store.write(scope, record);
+  expect(events).toMatchObject([{ operation: "write", durationMs: 0, outcome: "ok" }]);
 });

@@ -1,10 +1,13 @@
 // An erasure whose derived indices fail or are stopped: what each of them is asked, and what the caller hears.
 
 import { expect, test } from "vitest";
+import { inMemoryDriver } from "../in-memory/driver.ts";
 import { InMemoryMemoryStore } from "../in-memory.ts";
+import type { ErasureTarget } from "../model/driver.ts";
 import type { DerivedIndex } from "../model/erasure.ts";
 import type { MemoryErasedEvent } from "../model/event.ts";
 import type { MemoryScope } from "../model/scope.ts";
+import { createMemoryStore } from "../store.ts";
 
 const acme: MemoryScope = { tenantId: "acme" };
 const users: readonly MemoryScope[] = ["u1", "u2", "u3"].map((userId) => ({ ...acme, userId }));
@@ -68,4 +71,18 @@ test("a caller who stops it hears the reason, not of an index, and the erasure i
   const store = await filled([stopped.made, index("b", async () => undefined).made]);
   await expect(store.erase(acme, { signal: controller.signal })).rejects.toThrow(RangeError);
   expect(await store.erase(acme)).toMatchObject({ artefacts: 2, complete: true });
+});
+
+test("kinds and keys that are named twice go down once", async () => {
+  const inner = inMemoryDriver();
+  const { erasure } = inner;
+  if (erasure === undefined) throw new Error("the section is missing");
+  const targets: ErasureTarget[] = [];
+  const tombstone: typeof erasure.tombstone = (target, call) => {
+    targets.push(target);
+    return erasure.tombstone(target, call);
+  };
+  const store = createMemoryStore({ ...inner, erasure: { ...erasure, tombstone } });
+  await store.erase(acme, { kinds: ["profile", "working", "profile"], keys: ["a", "b", "a"] });
+  expect(targets).toEqual([{ scope: acme, reach: "under", kinds: ["profile", "working"], keys: ["a", "b"] }]);
 });
