@@ -34,10 +34,11 @@ export async function benchRedis({ quick = false, folder }: RedisBenchOptions = 
   printNotes(`memory, over ${size.memoryKeys.toLocaleString("en")} keys`, memory);
   const erasure = await erasureTables(rig, size);
   for (const table of erasure.tables) printTable(table);
+  printNotes("processor time of one of these", erasure.costs);
   printNotes("what a bystander waits for a read of its own (medians of the rounds)", erasure.waits);
 
   const file = keep("redis", [...operations.tables, ...sequences.tables, ...erasure.tables], {
-    notes: [...costs, ...memory, ...erasure.waits],
+    notes: [...costs, ...memory, ...erasure.costs, ...erasure.waits],
     setting: { server: `${flavour} ${version}`, source, quick, ...size, serverCalls: calls },
     ...(folder === undefined ? {} : { folder }),
   });

@@ -6,6 +6,7 @@ import { type MemoryScope, memoryScope } from "@memory/core";
 import type { StoredRecord } from "@memory/core/driver";
 import type { Note } from "../report.ts";
 import { type Column, compareOnce, median, type Table } from "../rounds.ts";
+import { processorOf } from "./processor.ts";
 import { chains, driverCall, headOf, type Rig, recordName, SCOPE, type Size } from "./rig.ts";
 
 const TENANT = SCOPE.tenantId;
@@ -44,11 +45,15 @@ const VICTIMS: readonly Victim[] = [
   },
 ];
 
-/** The table of erasures, and what a bystander waits. */
+/** The table of erasures, what they cost here and in the server, and what a bystander waits. */
 export async function erasureTables(
   rig: Rig,
   { rounds, bystanders, erased, erasedWhileRead }: Size,
-): Promise<{ readonly tables: readonly Table[]; readonly waits: readonly Note[] }> {
+): Promise<{
+  readonly tables: readonly Table[];
+  readonly costs: readonly Note[];
+  readonly waits: readonly Note[];
+}> {
   await rig.clear();
   const head = await headOf(rig, SCOPE, "head");
   const places = some(bystanders / IN_A_SCOPE, (n) => ({
@@ -89,6 +94,19 @@ export async function erasureTables(
   for (const column of columns) await warm(column);
   const table = await compareOnce(`${title(erased)} (p99: the worst round)`, columns, rounds);
 
+  const costs: Note[] = [];
+  for (const { name, prepare, run } of columns) {
+    const taken: { readonly client: number; readonly server: number }[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      await prepare?.();
+      taken.push(await processorOf(rig, run));
+    }
+    costs.push(
+      { name: `${name}: this process`, value: median(taken.map(({ client }) => client / 1_000)), unit: "ms" },
+      { name: `${name}: the server`, value: median(taken.map(({ server }) => server / 1_000)), unit: "ms" },
+    );
+  }
+
   const reader = await Reader.start(rig.server.url, places[0] ?? SCOPE);
   const waits: Note[] = [];
   try {
@@ -126,7 +144,7 @@ export async function erasureTables(
   } finally {
     await reader.end();
   }
-  return { tables: [table], waits };
+  return { tables: [table], costs, waits };
 }
 
 /** What one round of reading beside something else showed, in milliseconds. */

@@ -20,18 +20,27 @@ export async function processorNotes(
   for (let round = 0; round < rounds; round += 1) {
     for (const { operation, client, server } of samples) {
       await chains(CALLERS, count / 10, operation);
-      const serverBefore = await serverMicros(rig);
-      const before = process.cpuUsage();
-      await chains(CALLERS, count, operation);
-      const { user, system } = process.cpuUsage(before);
-      client.push((user + system) / count);
-      server.push(((await serverMicros(rig)) - serverBefore) / count);
+      const took = await processorOf(rig, () => chains(CALLERS, count, operation));
+      client.push(took.client / count);
+      server.push(took.server / count);
     }
   }
   return samples.flatMap(({ name, client, server }) => [
     { name: `${name}: this process`, value: median(client), unit: "µs" },
     { name: `${name}: the server`, value: median(server), unit: "µs" },
   ]);
+}
+
+/** The microseconds of processor time that some work takes, of this process and of the server. */
+export async function processorOf(
+  rig: Rig,
+  work: () => unknown,
+): Promise<{ readonly client: number; readonly server: number }> {
+  const serverBefore = await serverMicros(rig);
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return { client: user + system, server: (await serverMicros(rig)) - serverBefore };
 }
 
 async function serverMicros(rig: Rig): Promise<number> {
