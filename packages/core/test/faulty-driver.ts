@@ -28,6 +28,8 @@ export interface FaultyDriver extends MemoryDriver {
   readonly calls: DriverCall[];
   readonly hanging: Hanging[];
   readonly closes: number;
+  /** A failure of that kind, as a call rejects with. */
+  fault(step: Step): Error;
 }
 
 /** Plays `script`, and "ok" after its end (or for ever its last step, when `isLoop`). */
@@ -61,6 +63,7 @@ export function faultyDriver(
     ...(options.client === undefined ? {} : { client: options.client }),
     calls,
     hanging,
+    fault: faultOf,
     get closes() {
       return closes;
     },

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { storedRecord } from "../../test/stored-record.ts";
+import { untyped } from "../../test/untyped.ts";
 import type { DriverCall, MemoryDriver, WritePlan } from "../model/driver.ts";
 import type { Derivation } from "../model/erasure.ts";
 import { MemorySettingsError } from "../model/errors.ts";
@@ -35,6 +36,17 @@ describe("options", () => {
   ])("a count that is none is refused: %o", (options, setting) => {
     expect(() => inMemoryDriver(options)).toThrow(MemorySettingsError);
     expect(() => inMemoryDriver(options)).toThrow(expect.objectContaining({ setting }));
+  });
+
+  test.each([
+    [{ sliding: "yes" }, "sliding"],
+    [{ metric: "manhattan" }, "metric"],
+    [{ without: ["dreams"] }, "without"],
+    [{ without: "working" }, "without"],
+  ])("a choice that there is not is refused: %o", (options, setting) => {
+    expect(() => inMemoryDriver(untyped(options))).toThrow(
+      expect.objectContaining({ code: "MEMORY_SETTINGS", setting }),
+    );
   });
 
   test("without options every section is there, with 384 dimensions and the cosine", () => {

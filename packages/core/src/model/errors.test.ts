@@ -66,3 +66,14 @@ describe("a cause", () => {
     expect(isMemoryError(error)).toBe(false);
   });
 });
+
+test("an error of ours whose code cannot be read is ours all the same, and of no code", () => {
+  const odd = Object.defineProperty(new Error("m"), Symbol.for("@memory/core/error"), { value: true });
+  Object.defineProperty(odd, "code", {
+    get: () => {
+      throw new Error("boom");
+    },
+  });
+  expect(isMemoryError(odd)).toBe(true);
+  expect(isMemoryError(odd, "MEMORY_SCOPE")).toBe(false);
+});

@@ -63,7 +63,14 @@ describe("a cursor of another list is refused", () => {
     const [, ...rest] = JSON.parse(Buffer.from(written, "base64url").toString());
     const forged = (content: unknown) => Buffer.from(JSON.stringify(content)).toString("base64url");
     expect(readCursor(binding, "exact", forged([1, ...rest]), ["string"]).parts).toEqual(["id"]);
-    for (const content of [[2, ...rest], rest, {}, null, [1, ...rest, 1]]) {
+    const [bound, , parts] = rest;
+    const places = [null, ["u"], { userId: "u" }, ["", null, null], [7, null, null]].map((place) => [
+      1,
+      bound,
+      place,
+      parts,
+    ]);
+    for (const content of [[2, ...rest], rest, {}, null, [1, ...rest, 1], ...places]) {
       expect(() => readCursor(binding, "exact", forged(content), ["string"])).toThrow(damaged);
     }
     expect(() => readCursor(binding, "exact", written, ["number"])).toThrow(damaged);

@@ -48,3 +48,8 @@ describe("a weight", () => {
     expect(weigh({ weigh: () => untyped(weight) }, record, 1_000)).toBe(counts);
   });
 });
+
+test("a half-life weighs a fact of the future as 1, also when it is asked by itself", () => {
+  const policy = new HalfLife({ halfLifeMs: 1_000 });
+  expect([0, 999, 1_000].map((at) => policy.weigh({ ...record, validFrom: 1_000 }, at))).toEqual([1, 1, 1]);
+});

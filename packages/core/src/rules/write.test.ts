@@ -69,3 +69,8 @@ test("each element of a sequence goes with its own marks, and the head with the 
   expect(content.items?.[1]).toBe('"plain"');
   expect(head.redacted).toEqual(["source"]);
 });
+
+test("a property named by a symbol is refused, as any that is unknown", () => {
+  const odd = { ...record, [Symbol("scope")]: { tenantId: "other" } };
+  expect(() => prepared(odd)).toThrow(expect.objectContaining({ code: "MEMORY_RECORD" }));
+});

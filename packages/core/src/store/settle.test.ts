@@ -1,8 +1,9 @@
-// The end of a write that loses every race: it is bounded by its budget, whatever the clock says.
+// The ends of a belief write: when every race is lost, and when it had been written before.
 
 import { expect, test } from "vitest";
 import type { Clock } from "../clock.ts";
 import { inMemoryDriver } from "../in-memory/driver.ts";
+import { InMemoryMemoryStore } from "../in-memory.ts";
 import { createMemoryStore } from "../store.ts";
 
 test("a write that loses every race ends after its budget of waiting, also under a clock that stands still", async () => {
@@ -30,4 +31,17 @@ test("a write that loses every race ends after its budget of waiting, also under
   expect(waitedMs).toBeLessThan(100 + 16);
   expect(commits).toBeLessThan(15);
   expect(await store.history({ tenantId: "acme" })).toEqual([]);
+});
+
+test("a repeat answers what disagreed when it was written, not what disagrees now", async () => {
+  const scope = { tenantId: "acme" };
+  const store = new InMemoryMemoryStore();
+  const fact = (subject: string) => ({ id: subject, key: "k", value: subject, source: "s", subject });
+  await store.supersede(scope, fact("a"));
+  const first = await store.supersede(scope, fact("b"));
+  await store.supersede(scope, fact("c"));
+  expect(first.contradiction?.holds.map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(await store.supersede(scope, fact("b"))).toEqual(first);
+  expect(await store.supersede(scope, fact("a"))).toMatchObject({ resolution: "started", contradiction: null });
+  expect(await store.history(scope)).toHaveLength(3);
 });
