@@ -194,6 +194,22 @@ export const redactionCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "redaction/marks-go-with-their-value",
+    promise:
+      "The mark of a value that becomes the first element of a sequence goes with it, as each element's own does.",
+    needs: { working: true },
+    async run(context) {
+      const store = await context.open();
+      await store.write(context.scope(), record("k", "ask ana@example.org"));
+      await store.append(context.scope(), "k", "plain");
+      await store.append(context.scope(), "k", { to: "ben@example.org" });
+      const whole = await store.read(context.scope(), "k");
+      assert.deepEqual(whole?.value, ["ask [redacted]", "plain", { to: "[redacted]" }]);
+      assert.deepEqual(whole?.redacted, ["value.0", "value.2.to"]);
+      assert.deepEqual((await store.read(context.scope(), "k", { last: 1 }))?.redacted, ["value.0.to"]);
+    },
+  },
+  {
     id: "redaction/logged-batches-are-masked",
     promise: "`logAll` masks every record.",
     needs: { episodic: true },
