@@ -40,7 +40,9 @@ const KEEP_ALIVE_MS = 10_000;
 export function connectClient(settings: MemoryStoreSettings, tls: ConnectionOptions | undefined): OwnedClient {
   const target = parseTarget(settings.dsn.reveal());
   const options = clientOptions(target, settings, tls);
-  return own(target.kind === "cluster" ? clusterClient(target, options) : new Redis(options));
+  // Given up before the attempt's own deadline, so that the store knows that nothing was sent.
+  const waitMs = Math.min(settings.connectTimeoutMs, settings.attemptTimeoutMs * 0.9);
+  return own(target.kind === "cluster" ? clusterClient(target, options) : new Redis(options), waitMs);
 }
 
 /**
@@ -97,8 +99,8 @@ function clientOptions(
           sentinels: [...hosts],
           name: master,
           ...(isTls ? { sentinelTLS: tls ?? {}, enableTLSForSentinelMode: true } : {}),
-          // One look at every Sentinel, then the attempt has failed and the store tries again (SentinelConnector).
-          sentinelRetryStrategy: () => null,
+          // For ever: without a number the client would end for good (SentinelConnector/index.js, Redis.js).
+          sentinelRetryStrategy: reconnectDelayMs,
           sentinelCommandTimeout: settings.connectTimeoutMs,
           // Told by a Sentinel's push of a failover, instead of by the old master's silence.
           failoverDetector: true,
@@ -108,10 +110,15 @@ function clientOptions(
     ...(isTls ? { tls: { ...(hosts.length === 1 ? { servername: first.host } : {}), ...tls } } : {}),
     db,
     replyMapping: "legacy",
+    // With CLIENT SETINFO behind HELLO, a refusal such as `max number of clients` is lost with the answers that never come
+    // (event_handler.js, sendHandshake).
+    disableClientInfo: true,
     // Nothing is done before the first operation, and an unreachable server is that operation's error.
     lazyConnect: true,
     connectTimeout: settings.connectTimeoutMs,
     keepAlive: KEEP_ALIVE_MS,
+    // A connection on which an attempt waited in vain is dropped, so that the next has another (Redis.js, setSocketTimeout).
+    socketTimeout: settings.attemptTimeoutMs,
     // What one turn of the event loop asks for leaves in one write (autoPipelining.js): twice the throughput at 64 callers.
     enableAutoPipelining: true,
     // An append that the client sent twice on its own would be there twice (event_handler.js, readyHandler): the store
@@ -122,13 +129,18 @@ function clientOptions(
     maxRetriesPerRequest: 0,
     // A queue in the client has no deadline. The store's gate queues, and `ready` waits for the connection.
     enableOfflineQueue: false,
-    // For ever, as the connection is asked for again with each attempt; without synchrony between clients.
-    retryStrategy: (times) => Math.min(LONGEST_RECONNECT_MS, 20 * 2 ** Math.min(times, 6)) * (0.5 + Math.random() / 2),
+    // For ever, as each attempt asks for the connection again.
+    retryStrategy: reconnectDelayMs,
     // A demoted master keeps its connections (ioredis #144): leave it, so that the next attempt finds the new one.
     reconnectOnError: (error) => error.message.startsWith("READONLY") && 1,
     // A loading server is the store's to wait for: without this the client waits up to ten seconds (Redis.js, _readyCheck).
     maxLoadingRetryTime: Math.min(1_000, settings.attemptTimeoutMs),
   };
+}
+
+/** Soon at first (a connection that was reset is back at once), then ever later, apart from other clients. */
+function reconnectDelayMs(times: number): number {
+  return Math.min(LONGEST_RECONNECT_MS, 4 ** Math.min(times, 6)) * (0.5 + Math.random() / 2);
 }
 
 function clusterClient({ hosts }: Target, options: ClientOptions): Cluster {
@@ -148,8 +160,7 @@ function clusterClient({ hosts }: Target, options: ClientOptions): Cluster {
     slotsRefreshTimeout: Math.min(2_000, redisOptions.connectTimeout ?? 2_000),
     // A failover is noticed without waiting for a MOVED.
     slotsRefreshInterval: 5_000,
-    clusterRetryStrategy: (times) =>
-      Math.min(LONGEST_RECONNECT_MS, 20 * 2 ** Math.min(times, 6)) * (0.5 + Math.random() / 2),
+    clusterRetryStrategy: reconnectDelayMs,
     // With TLS nodes are known by name in the certificate: keep the names as they are.
     ...(tls === undefined
       ? {}
@@ -157,15 +168,24 @@ function clusterClient({ hosts }: Target, options: ClientOptions): Cluster {
   });
 }
 
-function own(client: RedisClient): OwnedClient {
+function own(client: RedisClient, waitMs: number): OwnedClient {
   let lastError: unknown;
+  let isClosed = false;
   // Without a listener the client prints to the console (Redis.js, silentEmit); what fails is told by operations.
   client.on("error", (error: unknown) => {
     lastError = error;
   });
+  // One listener for all that wait: their number has no bound.
+  const waiting = new Set<(isReady: boolean) => void>();
+  const tell = (isReady: boolean): void => {
+    for (const settle of [...waiting]) settle(isReady);
+  };
   client.on("ready", () => {
     lastError = undefined;
+    tell(true);
   });
+  client.on("close", () => tell(false));
+  client.on("end", () => tell(false));
   const notSent = (): NotSentError =>
     new NotSentError("there is no connection", lastError === undefined ? undefined : { cause: lastError });
 
@@ -177,27 +197,31 @@ function own(client: RedisClient): OwnedClient {
           resolve();
           return;
         }
-        if (client.status === "end") {
+        if (isClosed) {
           reject(notSent());
           return;
         }
         const leave = (): void => {
-          client.off("ready", onReady).off("close", onClose).off("end", onClose);
+          clearTimeout(timer);
+          waiting.delete(settle);
         };
-        const onReady = (): void => {
+        const settle = (isReady: boolean): void => {
           leave();
-          resolve();
+          if (isReady) resolve();
+          else reject(notSent());
         };
-        const onClose = (): void => {
-          leave();
-          reject(notSent());
-        };
-        client.on("ready", onReady).on("close", onClose).on("end", onClose);
-        if (client.status === "wait") client.connect().catch(() => undefined);
+        // A peer that takes the connection and does not answer the handshake is no peer (ioredis bounds only the TCP part).
+        const timer = setTimeout(() => {
+          settle(false);
+          if (waiting.size === 0 && client.status === "connect") client.disconnect(true);
+        }, waitMs);
+        waiting.add(settle);
+        // A client that gave up (a cluster without a node that answers) begins anew.
+        if (client.status === "wait" || client.status === "end") client.connect().catch(() => undefined);
       }),
     async close(): Promise<void> {
-      // QUIT lets replies that are on their way arrive; without a connection there is nobody to say it to.
-      if (client.status === "ready") await client.quit().catch(() => undefined);
+      // The store has waited for what was in flight: there is nothing to say goodbye for, and a silent peer would not hear it.
+      isClosed = true;
       client.disconnect();
     },
   };

@@ -64,7 +64,7 @@ export function redisDriver(client: RedisClient, options: RedisDriverOptions, us
     maxValueBytes,
     working: workingSection(scripts, names, tenants, { ttlMs, sliding, maxElements }),
     erasure: erasureSection(scripts, names, tenants),
-    verify: (_request, call) => verifyServer(client, scripts, call),
+    verify: () => verifyServer(client, scripts, `${namespace}:{verify}`),
     isTransient: (error) => judge(error).isTransient,
     isExhausted: (error) => judge(error).isExhausted,
     hadNoEffect: (error) => judge(error).hadNoEffect,

@@ -1,7 +1,6 @@
 // What `verify()` looks at: whether the server can do what the driver needs, and whether it is set up to lose what it holds.
 
-import type { DriverCall, MemoryWarning } from "@memory/core/driver";
-import { MemorySchemaError } from "@memory/core/driver";
+import { MemorySchemaError, type MemoryWarning } from "@memory/core/driver";
 import { PROBE } from "./lua.ts";
 import type { RedisClient, Scripts } from "./script.ts";
 
@@ -11,6 +10,7 @@ const OLDEST: readonly [number, number] = [7, 0];
 /**
  * Checks that the server is reachable, new enough and runs scripts.
  *
+ * @param probe A name that the user must be allowed to use.
  * @returns `redis-eviction`: `maxmemory-policy` can drop keys that have no expiry; `redis-persistence`: the server saves
  * nothing; `redis-unchecked`: this user may not ask (`INFO` or `CONFIG GET` is forbidden).
  * @throws {MemorySchemaError} The server is too old, or may not run scripts.
@@ -18,7 +18,7 @@ const OLDEST: readonly [number, number] = [7, 0];
 export async function verifyServer(
   client: RedisClient,
   scripts: Scripts,
-  _call: DriverCall,
+  probe: string,
 ): Promise<readonly MemoryWarning[]> {
   await scripts.ready();
   await client.ping();
@@ -27,7 +27,7 @@ export async function verifyServer(
   if (info === undefined) warnings.push(unchecked("its version", "INFO"));
   else checkVersion(info);
   try {
-    await scripts.run(PROBE, ["adk:mem:{verify}"], []);
+    await scripts.run(PROBE, [probe], []);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const finding =
