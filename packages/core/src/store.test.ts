@@ -1,7 +1,7 @@
 // What a store is beside its operations: its driver within reach, its warnings told, its closing.
 
 import { describe, expect, test } from "vitest";
-import { faultyDriver } from "../test/faulty-driver.ts";
+import { faultOf, faultyDriver } from "../test/faulty-driver.ts";
 import { untyped } from "../test/untyped.ts";
 import { exportScope } from "./export.ts";
 import { inMemoryDriver } from "./in-memory/driver.ts";
@@ -25,9 +25,9 @@ describe("driverOf", () => {
       driver.hadNoEffect?.(error),
       driver.toMemoryError?.(error)?.code,
     ];
-    expect(said(inner.fault("clean"))).toEqual([true, false, true, undefined]);
-    expect(said(inner.fault("exhausted"))).toEqual([false, true, false, undefined]);
-    expect(said(inner.fault("narrow"))).toEqual([false, false, false, "MEMORY_SCHEMA"]);
+    expect(said(faultOf("clean"))).toEqual([true, false, true, undefined]);
+    expect(said(faultOf("exhausted"))).toEqual([false, true, false, undefined]);
+    expect(said(faultOf("narrow"))).toEqual([false, false, false, "MEMORY_SCHEMA"]);
     expect(said(new Error("unknown"))).toEqual([false, false, false, undefined]);
   });
 

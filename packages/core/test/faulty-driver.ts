@@ -28,8 +28,6 @@ export interface FaultyDriver extends MemoryDriver {
   readonly calls: DriverCall[];
   readonly hanging: Hanging[];
   readonly closes: number;
-  /** A failure of that kind, as a call rejects with. */
-  fault(step: Step): Error;
 }
 
 /** Plays `script`, and "ok" after its end (or for ever its last step, when `isLoop`). */
@@ -63,7 +61,6 @@ export function faultyDriver(
     ...(options.client === undefined ? {} : { client: options.client }),
     calls,
     hanging,
-    fault: faultOf,
     get closes() {
       return closes;
     },
@@ -86,6 +83,7 @@ export function faultyDriver(
   };
 }
 
-function faultOf(step: Step): Error {
+/** A failure of that kind, as a call rejects with. */
+export function faultOf(step: Step): Error {
   return step === "own" ? new MemoryCorruptionError("damaged", { id: null, payload: null }) : new Fault(step);
 }
