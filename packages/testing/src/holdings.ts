@@ -3,15 +3,14 @@
 
 import type { MemoryCapabilities, MemoryKind, MemoryReach, MemoryScope, MemoryStore } from "@memory/core";
 import type { CaseContext } from "./context.ts";
-import { record } from "./kinds.ts";
+import { KINDS, record } from "./kinds.ts";
 
 /** How many records per kind; a kind with none is absent, as in a receipt. */
 export type Holdings = Partial<Record<MemoryKind, number>>;
 
 /** Which kinds the store under test has. */
 export function kindsOf(capabilities: MemoryCapabilities): readonly MemoryKind[] {
-  const all: readonly MemoryKind[] = ["working", "profile", "episodic", "semantic"];
-  return all.filter((kind) => capabilities[kind]);
+  return KINDS.filter((kind) => capabilities[kind]);
 }
 
 /**
@@ -70,7 +69,7 @@ export async function readable(
 export function sumOf(...all: readonly Holdings[]): Holdings {
   const sum: Holdings = {};
   for (const held of all) {
-    for (const kind of ["working", "profile", "episodic", "semantic"] as const) {
+    for (const kind of KINDS) {
       const count = (sum[kind] ?? 0) + (held[kind] ?? 0);
       if (count > 0) sum[kind] = count;
     }

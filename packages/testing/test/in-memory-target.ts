@@ -5,6 +5,7 @@ import type { MemoryKind, MemoryScope } from "@memory/core";
 import { createMemoryStore, type MemoryDriver, sameScope } from "@memory/core/driver";
 import { type InMemoryDriverOptions, inMemoryDriver } from "@memory/core/in-memory";
 import type { ConformanceTarget, StoreOptions } from "../src/context.ts";
+import { KINDS } from "../src/kinds.ts";
 
 /** The width of its vectors. */
 export const DIMENSIONS = 8;
@@ -52,19 +53,12 @@ export function inMemoryTarget(
   };
 }
 
-const KINDS: Readonly<Record<string, MemoryKind>> = {
-  working: "working",
-  profile: "profile",
-  episodic: "episodic",
-  semantic: "semantic",
-};
-
 /** The driver, whose damaged records come out with a value that is not JSON. */
 function damageable(driver: MemoryDriver, damaged: readonly Damaged[]): MemoryDriver {
   return new Proxy(driver, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
-      const kind = typeof name === "string" ? KINDS[name] : undefined;
+      const kind = KINDS.find((one) => one === name);
       if (kind === undefined || typeof member !== "object" || member === null) return member;
       return new Proxy(member, {
         get(section, method) {

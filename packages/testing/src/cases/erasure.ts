@@ -2,10 +2,10 @@
 // reads that race it wholly before or wholly after. What was derived from the records stands in derivations.ts.
 
 import assert from "node:assert/strict";
-import type { MemoryEvent, MemoryKind, MemoryScope } from "@memory/core";
+import type { MemoryEvent, MemoryScope } from "@memory/core";
 import type { ConformanceCase } from "../case.ts";
 import { fill, type Holdings, kindsOf, readable, sumOf, totalOf } from "../holdings.ts";
-import { record, refused } from "../kinds.ts";
+import { KINDS, record, refused } from "../kinds.ts";
 import { untyped } from "../untyped.ts";
 
 const HOUR = 3_600_000;
@@ -404,9 +404,8 @@ const narrowed: readonly ConformanceCase[] = [
       const store = await context.open();
       const scope = context.scope();
       const held = await fill(context, store, scope, "k");
-      const all: readonly MemoryKind[] = ["working", "profile", "episodic", "semantic"];
       const own = kindsOf(context.capabilities);
-      for (const kind of all.filter((one) => !own.includes(one))) {
+      for (const kind of KINDS.filter((one) => !own.includes(one))) {
         await context.rejects(store.erase(scope, { kinds: [...own, kind] }), "MEMORY_CAPABILITY", { missing: [kind] });
       }
       await context.rejects(store.erase(scope, { kinds: untyped(["everything"]) }), "MEMORY_RECORD");

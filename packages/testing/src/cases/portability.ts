@@ -14,7 +14,7 @@ import {
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../context.ts";
 import { fill, kindsOf, readable, sumOf, totalOf } from "../holdings.ts";
-import { kindAccess, record, refused } from "../kinds.ts";
+import { KINDS, kindAccess, record, refused } from "../kinds.ts";
 import { untyped } from "../untyped.ts";
 
 const DAY = 86_400_000;
@@ -330,7 +330,7 @@ export const portabilityCases: readonly ConformanceCase[] = [
       await context.rejects(importRecords(store, [broken({ unheard: 1 })]), "MEMORY_RECORD");
       await context.rejects(importRecords(store, [broken({ scope: { tenantId: "" } })]), "MEMORY_SCOPE");
       await context.rejects(importRecords(store, [untyped(null)]), "MEMORY_RECORD");
-      for (const kind of ["working", "profile", "episodic", "semantic"] as const) {
+      for (const kind of KINDS) {
         if (context.capabilities[kind]) continue;
         await context.rejects(importRecords(store, [broken({ kind, embedding: undefined })]), "MEMORY_CAPABILITY");
       }

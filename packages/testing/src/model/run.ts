@@ -7,6 +7,7 @@ import type { MemoryKind, MemoryStore } from "@memory/core";
 import fc from "fast-check";
 import type { ConformanceTarget, StoreOptions } from "../context.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { KINDS } from "../kinds.ts";
 import { Comparison } from "./difference.ts";
 import { type Look, looksAfter, looksAtEnd, type Sights } from "./look.ts";
 import { type Operation, type Sequence, sequences } from "./operation.ts";
@@ -105,8 +106,7 @@ class Run {
   /** What the store under test can do, of what is asked for. */
   async sights(): Promise<Sights> {
     const { capabilities } = (await this.#openTarget("none")).store;
-    const all: readonly MemoryKind[] = ["working", "profile", "episodic", "semantic"];
-    const kinds = all.filter((kind) => capabilities[kind] && (this.#options.kinds ?? all).includes(kind));
+    const kinds = KINDS.filter((kind) => capabilities[kind] && (this.#options.kinds ?? KINDS).includes(kind));
     const reference = await this.#reference.open({ clock: this.#clock });
     const wants = kinds.filter((kind) => !reference.capabilities[kind]);
     const width = reference.capabilities.embeddingDimensions;
