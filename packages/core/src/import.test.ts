@@ -75,6 +75,17 @@ describe("two lines of one (scope, id)", () => {
   });
 });
 
+test("of vectors with one key the last is held, and each counts as a line, as those of other kinds do", async () => {
+  const { store } = opened();
+  const embedding = Array.from({ length: 384 }, (_, at) => (at === 0 ? 1 : 0));
+  const vector = (value: number): MemoryExport => ({
+    record: { ...working({ key: "v", value, embedding }), kind: "semantic" },
+  });
+  const lines = [vector(1), episode(), episode(), vector(2)];
+  expect(await importRecords(store, lines)).toEqual({ counts: { semantic: 2, episodic: 2 }, records: 4 });
+  expect((await store.recall(ann, "v"))?.value).toBe(2);
+});
+
 describe("lines of several scopes with one id", () => {
   const both = [episode({ value: { a: 1, b: 2 } }), episode({ scope: bob, value: { c: 3, d: 4 } })];
 

@@ -10,6 +10,7 @@ import { MEMORY_KINDS, type MemoryKind, type MemoryRecord } from "./model/record
 import { type MemoryScope, memoryScope } from "./model/scope.ts";
 import { sameContent } from "./rules/content.ts";
 import type { OperationCall } from "./rules/guard.ts";
+import { placeOf } from "./rules/key.ts";
 import { admitValue, type Prepared, prepareRecord } from "./rules/write.ts";
 import type { StoreContext } from "./store/context.ts";
 import { logEntries } from "./store/episodic.ts";
@@ -18,9 +19,9 @@ import { contextOf } from "./store.ts";
 
 const CHUNK = 500;
 
-/** What an import brought: the records that the store holds now because of it, those that were there already included. */
+/** What an import took: each line whose record the store holds now, also where it was there already. */
 export interface ImportReceipt {
-  /** By kind; a profile record is a version. A kind that did not occur is absent. */
+  /** Lines by kind; of the profile kind each is a version. A kind that did not occur is absent. */
   readonly counts: Readonly<Partial<Record<MemoryKind, number>>>;
   readonly records: number;
 }
@@ -60,7 +61,7 @@ class Import {
   readonly #store: StoreContext;
   readonly #signal: AbortSignal | undefined;
   #episodes: LogEntry[] = [];
-  #vectors: Map<string, StoredRecord> = new Map();
+  #vectors: StoredRecord[] = [];
 
   constructor(store: StoreContext, signal: AbortSignal | undefined) {
     this.#store = store;
@@ -83,8 +84,8 @@ class Import {
       this.#episodes.push({ record: prepared.stored, anyFrom: false });
       if (this.#episodes.length >= CHUNK) await this.flush();
     } else {
-      this.#vectors.set(JSON.stringify([scope, prepared.stored.key]), prepared.stored);
-      if (this.#vectors.size >= CHUNK) await this.flush();
+      this.#vectors.push(prepared.stored);
+      if (this.#vectors.length >= CHUNK) await this.flush();
     }
   }
 
@@ -96,15 +97,16 @@ class Import {
   /** Writes what is gathered. */
   async flush(): Promise<void> {
     const episodes = this.#episodes;
-    const vectors = [...this.#vectors.values()];
+    const vectors = this.#vectors;
     this.#episodes = [];
-    this.#vectors = new Map();
+    this.#vectors = [];
     if (episodes.length > 0) {
       await logEntries(this.#store.section("episodic"), episodes, this.#call());
       this.#count("episodic", episodes.length);
     }
     if (vectors.length > 0) {
-      await this.#store.section("semantic").index(vectors, this.#call());
+      const last = new Map(vectors.map((record) => [placeOf(record.scope, record.key), record]));
+      await this.#store.section("semantic").index([...last.values()], this.#call());
       this.#count("semantic", vectors.length);
     }
   }
