@@ -3,6 +3,7 @@
 
 import type { MemoryDriver, Metric } from "../model/driver.ts";
 import { MemorySettingsError } from "../model/errors.ts";
+import { MEMORY_KINDS, type MemoryKind } from "../model/record.ts";
 import { episodicMemory } from "./episodic.ts";
 import { erasureOf } from "./erasure.ts";
 import { profileMemory } from "./profile.ts";
@@ -10,7 +11,7 @@ import { semanticMemory } from "./semantic.ts";
 import { workingMemory } from "./working.ts";
 
 /** A section of the driver. */
-export type InMemorySection = "working" | "profile" | "episodic" | "semantic" | "erasure";
+export type InMemorySection = MemoryKind | "erasure";
 
 /** How an in-memory driver behaves; every option has a default. */
 export interface InMemoryDriverOptions {
@@ -30,7 +31,7 @@ export interface InMemoryDriverOptions {
   readonly without?: readonly InMemorySection[] | undefined;
 }
 
-const SECTIONS: readonly InMemorySection[] = ["working", "profile", "episodic", "semantic", "erasure"];
+const SECTIONS: readonly InMemorySection[] = [...MEMORY_KINDS, "erasure"];
 const METRICS: readonly Metric[] = ["cosine", "l2", "inner"];
 const COUNTS: readonly ("ttlMs" | "maxElements" | "embeddingDimensions" | "maxValueBytes")[] = [
   "ttlMs",

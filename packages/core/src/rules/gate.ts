@@ -127,8 +127,8 @@ export class Room {
   }
 }
 
-// The only module state of this package beside id pools: two stores over one client object must find the same room, and
-// nothing but the client connects them. It holds no client alive.
+// Module state, because two stores over one client object must find the same room, and nothing but the client connects
+// them. It holds no client alive.
 const rooms = new WeakMap<object, Room>();
 
 class Waiter extends Watched {
