@@ -95,7 +95,6 @@ async function purgeCondemned(
         asked.add(adapter);
         await context.purge(index, scope, [...artefactIds]);
       } catch (error) {
-        context.call.signal.throwIfAborted();
         failures.set(adapter, error);
       }
     }
