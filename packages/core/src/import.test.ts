@@ -146,6 +146,7 @@ describe("versions that do not follow one another are a conflict, and nothing is
     ["one that leaves a number out", version(4)],
     ["one that was recorded before the one before it", version(3, { recordedAt: 19 })],
     ["one whose id another key holds", version(1, { key: "other", id: "p2" })],
+    ["one whose id another version of its key has", version(3, { id: "p2" })],
     ["one that continues a lineage that is not there", version(3, {}, 3)],
     ["one that is there with another id", version(2, { id: "else" })],
     ["one that is there with another value", version(2, { value: "else" })],
@@ -171,17 +172,17 @@ describe("versions that do not follow one another are a conflict, and nothing is
 test("an import that is stopped takes no further line", async () => {
   const { store } = opened();
   const controller = new AbortController();
-  const taken: string[] = [];
+  const given: string[] = [];
   function* lines(): Generator<MemoryExport> {
     for (const id of ["a", "b", "c"]) {
-      taken.push(id);
-      yield { record: working({ id, key: id }) };
+      given.push(id);
+      yield episode({ id });
       if (id === "a") controller.abort(new RangeError("stop"));
     }
   }
   await expect(importRecords(store, lines(), { signal: controller.signal })).rejects.toThrow("stop");
-  expect(taken).toEqual(["a", "b"]);
-  expect((await store.keys(ann)).keys.map(({ key }) => key)).toEqual(["a"]);
+  expect(given).toEqual(["a", "b"]);
+  expect(await store.episodes(ann)).toEqual([]);
 });
 
 test("an import that fails in the middle has brought the lines before", async () => {
