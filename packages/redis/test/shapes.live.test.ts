@@ -1,15 +1,17 @@
 // The whole suite over the other deployments: a cluster of six nodes with autopipelining on and off, a master behind
-// Sentinels, and a store with a client of its own over TLS as an ACL user.
+// Sentinels, and a store with a client of its own over TLS as an ACL user. A model-based run over the first two.
 
 import { memoryStoreSettings } from "@memory/core";
-import { memoryStoreConformance } from "@memory/testing";
+import { memoryStoreConformance, modelBasedRun } from "@memory/testing";
 import { canStartLocally, startRedis, startRedisCluster, startSentinel } from "@tooling/servers";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RedisMemoryStore } from "../src/index.ts";
+import { modelTarget, reference } from "./model-target.ts";
 import { redisTarget } from "./target.ts";
 
 const START_MS = 60_000;
+const RUN_MS = 300_000;
 
 /** As the README says. */
 const COMMANDS = "+@hash +@sortedset +@string +@list +@keyspace -@dangerous +eval +evalsha +ping +time +info +select";
@@ -40,6 +42,12 @@ describe.skipIf(!canStartLocally())("a cluster", async () => {
       RedisMemoryStore.connect(memoryStoreSettings({ ...settings, dsn }), { ...options, namespace: "own" }),
     ),
   );
+
+  test("agrees with the reference over 100 sequences", { timeout: RUN_MS }, async () => {
+    const target = modelTarget("redis cluster", batched, "model");
+    const report = await modelBasedRun(target, reference, { sequences: 100, seed: 20_261_130 });
+    expect(report.sequences).toBe(100);
+  });
 });
 
 describe.skipIf(!canStartLocally())("Sentinels", async () => {
@@ -67,6 +75,12 @@ describe.skipIf(!canStartLocally())("Sentinels", async () => {
       ),
     ),
   );
+
+  test("agrees with the reference over 100 sequences", { timeout: RUN_MS }, async () => {
+    const target = modelTarget("redis behind Sentinels", master, "model");
+    const report = await modelBasedRun(target, reference, { sequences: 100, seed: 20_261_130 });
+    expect(report.sequences).toBe(100);
+  });
 });
 
 describe("TLS and an ACL user", async () => {
