@@ -3,10 +3,11 @@
 import { describe, expect, test } from "vitest";
 import { faultOf, faultyDriver } from "../test/faulty-driver.ts";
 import { untyped } from "../test/untyped.ts";
-import { exportScope } from "./export.ts";
+import { eachVersion, exportScope } from "./export.ts";
 import { inMemoryDriver } from "./in-memory/driver.ts";
 import { InMemoryMemoryStore } from "./in-memory.ts";
 import type { MemoryEvent } from "./model/event.ts";
+import type { MemoryStore } from "./model/protocol.ts";
 import { createMemoryStore, driverOf } from "./store.ts";
 
 const scope = { tenantId: "acme" };
@@ -63,4 +64,36 @@ test("`await using` closes the store", async () => {
     await used.verify();
   }
   await expect(store.verify()).rejects.toMatchObject({ code: "MEMORY_UNAVAILABLE", attempts: 0 });
+});
+
+describe("a list under a scope is refused where its own section does not reach, whatever the others do:", () => {
+  const under = { reach: "under" } as const;
+  test.each<[string, "working" | "profile" | "episodic" | "semantic", (store: MemoryStore) => Promise<unknown>]>([
+    ["keys", "working", (store) => store.keys(scope, under)],
+    ["beliefs", "profile", (store) => store.beliefs(scope, under)],
+    ["history", "profile", (store) => store.history(scope, undefined, under)],
+    ["eachVersion", "profile", (store) => eachVersion(store, scope, under).next()],
+    ["episodes", "episodic", (store) => store.episodes(scope, under)],
+    ["page", "episodic", (store) => store.page(scope, under)],
+    ["search", "semantic", (store) => store.search(scope, { embedding: [1], ...under })],
+    ["exportScope", "semantic", (store) => exportScope(store, scope).next()],
+  ])("%s", async (_name, kind, list) => {
+    const whole = inMemoryDriver({ embeddingDimensions: 1 });
+    await expect(list(createMemoryStore(whole))).resolves.toBeDefined();
+    const { under: _, ...section } = untyped<{ readonly under: true }>(whole[kind]);
+    const store = createMemoryStore(untyped({ ...whole, [kind]: section }));
+    await expect(list(store)).rejects.toMatchObject({ code: "MEMORY_CAPABILITY", missing: ["reach"] });
+  });
+});
+
+test.each([
+  ["options", null],
+  ["options", 7],
+  ["redacter", { redacter: null }],
+  ["onEvent", { onEvent: {} }],
+  ["derivedIndices", { derivedIndices: [{ name: "", purge: async () => undefined }] }],
+])("a store's options are refused by the name of the first that is wrong: %s", (setting, options) => {
+  expect(() => createMemoryStore(inMemoryDriver(), untyped(options))).toThrow(
+    expect.objectContaining({ code: "MEMORY_SETTINGS", setting }),
+  );
 });
