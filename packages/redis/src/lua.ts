@@ -173,17 +173,27 @@ local function fetch(isSequence, last)
       return v, v[1]
     end
   end
-  local length = redis.pcall('LLEN', KEYS[1])
-  if type(length) == 'table' then
-    v = redis.call('GET', KEYS[1])
-    return v, v
-  end
-  if length == 0 then return false, false end
-  local head = redis.call('LINDEX', KEYS[1], 0)
-  local from = math.max(1, length - last)
-  v = redis.call('LRANGE', KEYS[1], from, -1)
-  table.insert(v, 1, head)
-  return v, head
+  v = newest(KEYS[1], last)
+  return v, type(v) == 'table' and v[1] or v
+end`;
+
+// The head and the newest elements: one more than wanted is read, whose place the head takes where it is not the head.
+const NEWEST = `
+local function newest(name, last)
+  local v = redis.pcall('LRANGE', name, -1 - last, -1)
+  if v.err then return redis.call('GET', name) end
+  if #v > tonumber(last) then v[1] = redis.call('LINDEX', name, 0) end
+  return v[1] and v or false
+end`;
+
+// The fast path of a call that arms an expiry anew where the key and its index have one already. `arms` gives the instant,
+// or nil where the bookkeeping has to be made to last longer first.
+const ARMS = `
+local function arms(ttl)
+  local t = redis.call('TIME')
+  local expiry = math.min(t[1] * 1000 + math.floor(t[2] / 1000) + ttl, 4000000000000)
+  local till = redis.call('PEXPIRETIME', KEYS[2])
+  return (till == -1 or till >= expiry) and expiry or nil
 end`;
 
 /**
@@ -194,7 +204,9 @@ export const READ: Script = defineScript(
   "read",
   `local m = redis.call('HMGET', KEYS[3], 'e', 'n')
 local z = m[1] and redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. m[1])
-if z and z[1] and z[2] and not m[2] and ARGV[2] == '' then
+${NEWEST}
+if z and z[1] and z[2] and not m[2] then
+  if ARGV[2] ~= '' then return newest(KEYS[1], ARGV[2]) end
   local v = redis.pcall('GET', KEYS[1])
   if type(v) ~= 'table' then return v end
   return redis.call('LRANGE', KEYS[1], 0, -1)
@@ -215,9 +227,26 @@ return v`,
  */
 export const READ_SLIDING: Script = defineScript(
   "readSliding",
-  `${TIME}${HIDER}${FOREIGN}${FETCH}${KEEP}
-local m = redis.call('HMGET', KEYS[3], 'e', 'n', 'g')
+  `local m = redis.call('HMGET', KEYS[3], 'e', 'n')
 local z = m[1] and redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. m[1])
+${NEWEST}${ARMS}
+if z and z[1] and z[2] and not m[2] and z[2] % 1 ~= 0 then
+  local expiry = (z[1] == 'inf' or z[1] % 1 == 0) and arms(ARGV[3])
+  if expiry ~= nil then
+    local v
+    if ARGV[4] ~= '' then v = newest(KEYS[1], ARGV[4])
+    else
+      v = redis.pcall('GET', KEYS[1])
+      if type(v) == 'table' then v = redis.call('LRANGE', KEYS[1], 0, -1) end
+    end
+    if v and expiry then
+      redis.call('PEXPIREAT', KEYS[1], expiry)
+      redis.call('ZADD', KEYS[2], expiry, ARGV[1])
+    end
+    return v
+  end
+end
+${TIME}${HIDER}${FOREIGN}${FETCH}${KEEP}
 if not z or not z[1] or not z[2] then
   if isForeign(KEYS[1]) then return wrongType() end
   return false
@@ -236,27 +265,36 @@ return v`,
 );
 
 /**
- * Stores or replaces. KEYS as above. ARGV 1 key, 2 place, 3 ttl in ms or '' (`=<ms>`: as `expire` sets it), 4 client id, 5 head without generation, with
- * LF and the value unless 6.. are given: 6 is '' and 7.. are elements. Replies 1.
+ * Stores or replaces. KEYS as above. ARGV 1 key, 2 place, 3 ttl in ms or '' (`=<ms>`: as `expire` sets it), 4 client id,
+ * 5 head, with LF and the value unless 6.. are given: 6 is '' and 7.. are elements. The head begins with the generation that
+ * the client guesses, so that the text is stored as it came; a wrong guess is corrected. Replies the generation.
  */
 export const WRITE: Script = defineScript(
   "write",
   `local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
-if m[1] and not m[2] and ARGV[3] == '' and #ARGV == 5 then
-  local z = redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. m[1])
-  if z[1] == 'inf' and z[2] then
-    redis.call('SET', KEYS[1], '0' .. ARGV[5])
-    return 1
+local era, gen, text = m[1], m[2] or '0', ARGV[5]
+local z = era and redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. era)
+local mark = z and z[2]
+local old = mark and z[1]
+local guess = string.match(text, '^%d+')
+if guess ~= gen then text = gen .. string.sub(text, #guess + 1) end
+if old and not m[3] and #ARGV == 5 and mark + 1099511627776 >= tonumber(gen) then
+  if ARGV[3] == '' then
+    if old == 'inf' then
+      redis.call('SET', KEYS[1], text)
+      return tonumber(gen)
+    end
+  elseif mark % 1 ~= 0 and string.sub(ARGV[3], 1, 1) ~= '=' then
+    ${ARMS}
+    local expiry = arms(ARGV[3])
+    if expiry then
+      redis.call('SET', KEYS[1], text, 'PXAT', expiry)
+      redis.call('ZADD', KEYS[2], expiry, ARGV[1])
+      return tonumber(gen)
+    end
   end
 end
 ${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
-local era, gen = m[1], m[2] or '0'
-local old, mark = false, false
-if era then
-  local z = redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. era)
-  mark = z[2]
-  old = mark and z[1]
-end
 if not old then
   if isForeign(KEYS[1]) then return wrongType() end
 elseif m[3] and not settle(gen) then old = false end
@@ -272,16 +310,16 @@ elseif old and old ~= 'inf' then
   if at > 0 then expiry, score = at, old else old = false end
 end
 if #ARGV == 5 then
-  if expiry then redis.call('SET', KEYS[1], gen .. ARGV[5], 'PXAT', string.format('%.0f', expiry))
-  else redis.call('SET', KEYS[1], gen .. ARGV[5]) end
+  if expiry then redis.call('SET', KEYS[1], text, 'PXAT', string.format('%.0f', expiry))
+  else redis.call('SET', KEYS[1], text) end
 else
   redis.call('UNLINK', KEYS[1])
-  redis.call('RPUSH', KEYS[1], gen .. ARGV[5])
+  redis.call('RPUSH', KEYS[1], text)
   for i = 7, #ARGV, 1000 do redis.call('RPUSH', KEYS[1], unpack(ARGV, i, math.min(i + 999, #ARGV))) end
   if expiry then redis.call('PEXPIREAT', KEYS[1], expiry) end
 end
 if old ~= score or m[2] and math.floor(tonumber(mark)) + 1099511627776 ~= tonumber(gen) then link(era, gen, mark, old, score, expiry, now) end
-return 1`,
+return tonumber(gen)`,
 );
 
 /**
@@ -292,25 +330,30 @@ return 1`,
 export const APPEND: Script = defineScript(
   "append",
   `local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
-if m[1] and not m[3] and ARGV[3] == '' and ARGV[9] == '' then
-  local z = redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. m[1])
-  if z[1] and z[2] then
-    local length = redis.pcall('RPUSHX', KEYS[1], ARGV[6])
-    if type(length) == 'number' and length > 0 then
-      local before = length - 2
-      if before < tonumber(ARGV[8]) and (ARGV[7] == '' or tonumber(ARGV[7]) == before) then return length - 1 end
-      redis.call('RPOP', KEYS[1])
+local era, gen = m[1], m[2] or '0'
+local z = era and redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. era)
+local mark = z and z[2]
+local old = mark and z[1]
+if old and not m[3] and ARGV[9] == '' then
+  local expiry = false
+  if ARGV[3] ~= '' then
+    ${ARMS}
+    expiry = mark % 1 ~= 0 and arms(ARGV[3]) or nil
+  end
+  local length = expiry ~= nil and redis.pcall('RPUSHX', KEYS[1], ARGV[6])
+  if type(length) == 'number' and length > 0 then
+    local before = length - 2
+    if before < tonumber(ARGV[8]) and (ARGV[7] == '' or tonumber(ARGV[7]) == before) then
+      if expiry then
+        redis.call('PEXPIREAT', KEYS[1], expiry)
+        redis.call('ZADD', KEYS[2], expiry, ARGV[1])
+      end
+      return length - 1
     end
+    redis.call('RPOP', KEYS[1])
   end
 end
 ${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
-local era, gen = m[1], m[2] or '0'
-local old, mark = false, false
-if era then
-  local z = redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. era)
-  mark = z[2]
-  old = mark and z[1]
-end
 if old and m[3] and not settle(gen) then old = false end
 if old and ARGV[9] == '1' then
   local at = redis.pcall('LPOS', KEYS[1], ARGV[6], 'RANK', -1)

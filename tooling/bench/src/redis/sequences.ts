@@ -24,9 +24,9 @@ return redis.call('RPUSHX', KEYS[1], ARGV[3])`,
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
   newest: `redis.call('HMGET', KEYS[3], 'e', 'n')
 redis.call('ZMSCORE', KEYS[2], ARGV[1], ARGV[2])
-redis.call('LLEN', KEYS[1])
-redis.call('LINDEX', KEYS[1], 0)
-return redis.call('LRANGE', KEYS[1], -ARGV[3], -1)`,
+local v = redis.call('LRANGE', KEYS[1], -1 - ARGV[3], -1)
+v[1] = redis.call('LINDEX', KEYS[1], 0)
+return v`,
 };
 
 /** The lists of one length: ours and bare ones, with the same elements. */
