@@ -51,8 +51,12 @@ export function derivationsOf(scripts: Scripts, names: Names): Registrations {
   return { register, list, condemned, forget, forecast, sourceOf };
 
   async function register(derivation: Derivation): Promise<void> {
-    const { derived, meta } = names.of(derivation.scope);
-    await scripts.run(REGISTER, [derived, meta], [nameOf(derivation), derivation.mixes ? "1" : "", CLIENT_ID]);
+    const { derived, meta, registries } = names.of(derivation.scope);
+    await scripts.run(
+      REGISTER,
+      [derived, meta, registries[0] ?? ""],
+      [nameOf(derivation), derivation.mixes ? "1" : "", CLIENT_ID],
+    );
   }
 
   async function list({ scope, reach, after, limit }: PageRequest): Promise<readonly Derivation[]> {

@@ -9,6 +9,7 @@ import { COUNT, DROP, FINISH, HEADS, MARK_OFFSET, PEEK, REAP, REAP_ROWS, TOMBSTO
 import { decodeHead, generationOf } from "./record.ts";
 import { listOf, type Scripts, textsOf } from "./script.ts";
 import { covers, isWithin, Tenant, type Tenants, tombstoneName } from "./tenant.ts";
+import { CLIENT_ID } from "./working.ts";
 
 /** How many chunks of rows one call of `sweep` drops at most, and how many scopes are worked on at once. */
 const CHUNKS = 64;
@@ -27,8 +28,8 @@ interface Walk {
 /** The section over one client. */
 export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants): ErasureSection {
   const registrations: Registrations = derivationsOf(scripts, names);
-  // Where the walks of this process stand. A lost one is begun anew: what is gone stays gone.
-  const walks = new Map<string, Walk>();
+  // Where the walk of each erasure stands, by its request. A lost one is begun anew: what is gone stays gone.
+  const walks = new WeakMap<object, Walk>();
   // What a sweep's notes were before it took them, for the case that its answer is lost.
   const taken = new WeakMap<object, number>();
 
@@ -57,8 +58,9 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
       const fields =
         keys === undefined ? [tombstoneName(scope, reach)] : keys.map((key) => tombstoneName(scope, reach, key));
       if (fields.length === 0) return {};
-      const args = [kinds === undefined && keys === undefined ? "1" : "", ...fields];
-      const reply = await scripts.run(TOMBSTONE, [names.of(scope).meta], args);
+      const { meta, registries } = names.of(scope);
+      const args = [kinds === undefined && keys === undefined ? "1" : "", CLIENT_ID, ...fields];
+      const reply = await scripts.run(TOMBSTONE, [meta, registries[0] ?? ""], args);
       return tallyOf(sumOf(new Tenant(scope.tenantId, reply), scope, reach));
     },
 
@@ -74,19 +76,18 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
 
     async sweep(request, call): Promise<ErasureTally | null> {
       const { scope, reach } = request;
-      const name = `${reach}\u0000${names.of(scope).index}`;
-      const walk = walks.get(name) ?? (await begin(scope, reach));
-      walks.set(name, walk);
+      const walk = walks.get(request) ?? (await begin(scope, reach));
+      walks.set(request, walk);
       try {
         for (let step = 0; step < CHUNKS; step += 1) {
           if ((await walk.steps.next()).done === true) {
-            walks.delete(name);
+            walks.delete(request);
             return await finish(request, walk, call.attempt);
           }
         }
         return null;
       } catch (error) {
-        walks.delete(name);
+        walks.delete(request);
         throw error;
       }
     },
@@ -123,11 +124,11 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
   async function* sweepTogether(era: string, scopes: readonly Hidden[], tally: string) {
     const groups: Filled[][] = [];
     const alone: Filled[] = [];
-    let rows = REAP_ROWS;
+    let rows = 0;
     for (const one of await peek(era, scopes)) {
       if (one.count < 0 || one.count > REAP_ROWS) alone.push(one);
-      if (one.count <= 0 || one.count > REAP_ROWS) continue;
-      if (rows + one.count > REAP_ROWS) {
+      if (one.count < 0 || one.count > REAP_ROWS) continue;
+      if (groups.length === 0 || rows + one.count > REAP_ROWS) {
         groups.push([]);
         rows = 0;
       }
@@ -189,7 +190,7 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
     return Promise.all(
       group.map(async (one) => ({
         ...one,
-        keys: await tenants.members(names.of(one.scope).index, 1 + from, from + REAP_ROWS),
+        keys: one.count === 0 ? [] : await tenants.members(names.of(one.scope).index, 1 + from, from + REAP_ROWS),
       })),
     );
   }

@@ -9,12 +9,16 @@
 //   index     sorted set, one a scope: key -> expiry in ms by the server's clock, +0.5 when it was set by `expire`, inf for
 //             none. The member `NUL<era>` (the mark) has the score `generation - 2^40`: the greatest generation in the
 //             index; +0.5 when some member may expire. It sorts first by score and by text.
-//   registry  sorted sets of places by the expiry of their index, to find scopes without a scan of the key space.
+//   registry  sorted sets of places by the expiry of their index, to find scopes without a scan of the key space: all of the
+//             tenant's, and one for each named part. In the first stand also, with scores below 0, the mark `NUL<era>`, an
+//             entry `NUL<letter>:<part>` for each other registry (minus its expiry), and `NUL!<letter>:<part>` for one that
+//             the server lost once, so that it may lack places that are there.
 //   record    string `<head>LF<value>`, or list: the head, then elements `<11 characters of token><item>`. A head begins
 //             with its generation in decimal digits; what follows is not a digit.
 // A record is there if meta is there, the index holds the mark of meta's era and the key, the record has not expired, and no
-// tombstone hides its generation. So whatever of this the server loses, what it guarded reads as absent.
-// An index expires after all that it holds, a registry after its indices, meta after the registries.
+// tombstone hides its generation. So whatever of this the server loses, what it guarded reads as absent: an erasure that
+// finds the first registry without its mark cannot know what it has missed, and ends the era.
+// An index expires after all that it holds, a registry after its indices, meta with the first registry.
 
 import { defineScript, type Script } from "./script.ts";
 
@@ -71,25 +75,50 @@ end`;
 // KEYS of every script that writes a record: 1 record, 2 index, 3 meta, 4.. registries. ARGV: 1 key, 2 place.
 // \`start\` finds the era (drawing one from the server's time and the client's id), \`link\` puts the key into the index with
 // a score, \`lasts\` keeps the bookkeeping alive as long as what it speaks of, with slack so that most writes need not.
+// \`enter\`, where the index is new, finds foreign values among the bookkeeping before anything is written; \`clear\` begins
+// with a write that is refused without memory, as UNLINK is not, and a script that has written once may go on.
 const KEEP = `
 local fresh = false
 local function start(id)
   local t = redis.call('TIME')
   local era = id .. t[1] .. t[2]
+  fresh = redis.call('EXISTS', KEYS[3]) == 0
   redis.call('HSET', KEYS[3], 'e', era)
-  fresh = true
+  redis.call('ZADD', KEYS[4], '-inf', '\\0' .. era)
   return era
+end
+local function partOf(registry) return string.match(registry, '}:scopes:(.*)$') end
+local function enter()
+  for i = 2, #KEYS do
+    if i ~= 3 then redis.call('ZCARD', KEYS[i]) end
+  end
+end
+local function clear(era)
+  if redis.call('EXISTS', KEYS[1]) == 0 then return end
+  redis.call('HSET', KEYS[3], 'e', era)
+  redis.call('UNLINK', KEYS[1])
+end
+local function enrol(i, score, now)
+  local part = partOf(KEYS[i])
+  if redis.call('ZCARD', KEYS[i]) == 0 then
+    local before = redis.call('ZSCORE', KEYS[4], '\\0' .. part)
+    if before and (before == '-inf' or -before > now) then redis.call('ZADD', KEYS[4], before, '\\0!' .. part) end
+  end
+  redis.call('ZADD', KEYS[i], score, ARGV[2])
+  redis.call('ZADD', KEYS[4], 'LT', score == 'inf' and '-inf' or -score, '\\0' .. part)
 end
 local function lasts(expiry, now, isNew)
   local till = isNew and -3 or redis.call('PEXPIRETIME', KEYS[2])
   if till == -1 then return end
   if not expiry then
     if not isNew then redis.call('PERSIST', KEYS[2]) end
-    for i = 4, #KEYS do
-      redis.call('ZADD', KEYS[i], 'inf', ARGV[2])
+    redis.call('ZADD', KEYS[4], 'inf', ARGV[2])
+    for i = 5, #KEYS do
+      enrol(i, 'inf', now or time())
       redis.call('PERSIST', KEYS[i])
     end
     redis.call('PERSIST', KEYS[3])
+    redis.call('PERSIST', KEYS[4])
     return
   end
   if till >= expiry then return end
@@ -100,11 +129,21 @@ local function lasts(expiry, now, isNew)
       local dead = redis.call('ZRANGE', KEYS[i], 0, '(' .. string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, 8)
       if #dead > 0 then redis.call('ZREM', KEYS[i], unpack(dead)) end
     end
-    redis.call('ZADD', KEYS[i], to, ARGV[2])
-    if redis.call('ZCARD', KEYS[i]) == 1 then redis.call('PEXPIREAT', KEYS[i], to)
-    else redis.call('PEXPIREAT', KEYS[i], to, 'GT') end
+    if i > 4 then
+      enrol(i, to, now)
+      if redis.call('ZCARD', KEYS[i]) == 1 then redis.call('PEXPIREAT', KEYS[i], to)
+      else redis.call('PEXPIREAT', KEYS[i], to, 'GT') end
+    else
+      redis.call('ZADD', KEYS[i], to, ARGV[2])
+    end
+  end
+  if isNew then
+    local dead = redis.call('ZRANGE', KEYS[4], string.format('(%.0f', -now), '(0', 'BYSCORE', 'LIMIT', 0, 16)
+    if #dead > 0 then redis.call('ZREM', KEYS[4], unpack(dead)) end
   end
   if fresh then redis.call('PEXPIREAT', KEYS[3], to) else redis.call('PEXPIREAT', KEYS[3], to, 'GT') end
+  local ends = redis.call('PEXPIRETIME', KEYS[3])
+  if ends > 0 then redis.call('PEXPIREAT', KEYS[4], ends) else redis.call('PERSIST', KEYS[4]) end
 end
 local function link(era, gen, mark, isThere, score, expiry, now)
   local name = '\\0' .. era
@@ -130,7 +169,10 @@ local function leave()
   redis.call('ZREM', KEYS[2], ARGV[1])
   if redis.call('ZCARD', KEYS[2]) > 1 then return end
   redis.call('UNLINK', KEYS[2])
-  for i = 4, #KEYS do redis.call('ZREM', KEYS[i], ARGV[2]) end
+  for i = 4, #KEYS do
+    redis.call('ZREM', KEYS[i], ARGV[2])
+    if i > 4 and redis.call('EXISTS', KEYS[i]) == 0 then redis.call('ZREM', KEYS[4], '\\0' .. partOf(KEYS[i])) end
+  end
 end
 local function until_(now, ttl)
   return math.min(now + ttl, 4000000000000)
@@ -298,6 +340,7 @@ ${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
 if not old then
   if isForeign(KEYS[1]) then return wrongType() end
 elseif m[3] and not settle(gen) then old = false end
+if not mark then enter() end
 if not era then era = start(ARGV[4]) end
 local now, expiry, score = nil, nil, 'inf'
 if ARGV[3] ~= '' then
@@ -313,7 +356,7 @@ if #ARGV == 5 then
   if expiry then redis.call('SET', KEYS[1], text, 'PXAT', string.format('%.0f', expiry))
   else redis.call('SET', KEYS[1], text) end
 else
-  redis.call('UNLINK', KEYS[1])
+  clear(era)
   redis.call('RPUSH', KEYS[1], text)
   for i = 7, #ARGV, 1000 do redis.call('RPUSH', KEYS[1], unpack(ARGV, i, math.min(i + 999, #ARGV))) end
   if expiry then redis.call('PEXPIREAT', KEYS[1], expiry) end
@@ -363,6 +406,7 @@ local length = 0
 if old then
   length = redis.pcall('RPUSHX', KEYS[1], ARGV[6])
   if type(length) == 'table' then
+    if string.sub(length.err, 1, 9) ~= 'WRONGTYPE' then return length end
     if ARGV[7] ~= '' and ARGV[7] ~= '1' then return { 'moved', 1 } end
     if tonumber(ARGV[8]) <= 1 then return { 'full', 1 } end
     local v = redis.call('GET', KEYS[1])
@@ -389,8 +433,9 @@ end
 if not old then
   if isForeign(KEYS[1]) then return wrongType() end
   if ARGV[7] ~= '' and ARGV[7] ~= '0' then return { 'moved', 0 } end
+  if not mark then enter() end
   if not era then era = start(ARGV[4]) end
-  redis.call('UNLINK', KEYS[1])
+  clear(era)
   length = redis.call('RPUSH', KEYS[1], gen .. ARGV[5], ARGV[6])
 end
 if ARGV[3] ~= '' then
@@ -475,19 +520,44 @@ if not mark then return { 0, '' } end
 return { redis.call('ZCOUNT', KEYS[1], string.format('%.0f', time()), 'inf'), mark }`,
 );
 
+/**
+ * Whether a registry names all places that it has to. KEYS 1 tenant's registry, 2 the registry. Replies 1; 0 when the server
+ * lost it, so that only the tenant's own tells.
+ */
+export const WHOLE: Script = defineScript(
+  "whole",
+  `${TIME}
+local part = string.match(KEYS[2], '}:scopes:(.*)$')
+local s = redis.call('ZMSCORE', KEYS[1], '\\0' .. part, '\\0!' .. part)
+local now = time()
+local function isDue(score) return score and (score == '-inf' or -score > now) end
+if isDue(s[2]) or isDue(s[1]) and redis.call('ZCARD', KEYS[2]) == 0 then return 0 end
+return 1`,
+);
+
 /** The tenant's bookkeeping, as names and values. KEYS 1 meta. It is small: as many fields as erasures under way. */
 export const SURVEY: Script = defineScript("survey", `return redis.call('HGETALL', KEYS[1])`);
 
 /**
- * Hides everything that is there and meant, in one step. KEYS 1 meta. ARGV 1 whether derivations of every kind fall ('1'),
- * 2.. tombstones. Replies the bookkeeping, as `survey`; nothing when the tenant has none.
+ * Hides everything that is there and meant, in one step. KEYS 1 meta, 2 tenant's registry. ARGV 1 whether derivations of
+ * every kind fall ('1'), 2 client id, 3.. tombstones. Replies the bookkeeping, as `survey`; nothing when the tenant has none.
+ * Where only meta was lost an era is drawn, so that what the registries name is removed. Begins with a write that is allowed
+ * without memory: what makes room must not need it.
  */
 export const TOMBSTONE: Script = defineScript(
   "tombstone",
-  `if redis.call('HEXISTS', KEYS[1], 'e') == 0 then return {} end
+  `if redis.call('HEXISTS', KEYS[1], 'e') == 0 then
+  if redis.call('ZCARD', KEYS[2]) == 0 then return {} end
+  redis.call('ZREM', KEYS[2], '')
+  local t = redis.call('TIME')
+  local era = ARGV[2] .. t[1] .. t[2]
+  redis.call('HSET', KEYS[1], 'e', era)
+  redis.call('ZADD', KEYS[2], '-inf', '\\0' .. era)
+end
+redis.call('HDEL', KEYS[1], '')
 local gen = redis.call('HINCRBY', KEYS[1], 'g', 1) - 1
 redis.call('HSET', KEYS[1], 'n', '1')
-for i = 2, #ARGV do
+for i = 3, #ARGV do
   local before = redis.call('HGET', KEYS[1], ARGV[i])
   local all = ARGV[1] == '1' and gen or before and string.match(before, ':(-?%d+)$') or -1
   redis.call('HSET', KEYS[1], ARGV[i], gen .. ':' .. all)
@@ -530,7 +600,7 @@ while arg < #ARGV do
   local rows = tonumber(ARGV[arg])
   local mark = call('ZSCORE', KEYS[key], '\\0' .. ARGV[1])
   local isHidden = not mark or math.floor(tonumber(mark)) + 1099511627776 <= tonumber(ARGV[arg + 1])
-  if isHidden and (ARGV[3] ~= 'all' or call('ZCARD', KEYS[key]) == rows + 1) then
+  if isHidden and (ARGV[3] ~= 'all' or call('ZCARD', KEYS[key]) <= rows + 1) then
     local removed = rows > 0 and call('UNLINK', unpack(KEYS, key + 1, key + rows)) or 0
     if mark then gone = gone + removed end
     if ARGV[3] ~= 'some' then
@@ -546,7 +616,11 @@ while arg < #ARGV do
   end
   key, arg, scope = key + 1 + rows, arg + 4, scope + 1
 end
-for digit, list in pairs(places) do call('ZREM', KEYS[2 + digit], unpack(list)) end
+for digit, list in pairs(places) do
+  local name = KEYS[2 + digit]
+  call('ZREM', name, unpack(list))
+  if call('EXISTS', name) == 0 then call('ZREM', KEYS[2], '\\0' .. (string.match(name, '}:scopes:(.*)$') or '')) end
+end
 if gone > 0 then call('HINCRBY', KEYS[1], 'c' .. ARGV[2], gone) end
 return left`,
 );
@@ -554,7 +628,7 @@ return left`,
 /**
  * Removes those rows of one scope that are hidden, and counts them. KEYS 1 meta, 2 index, then as many registries as ARGV 5
  * says, then the records. ARGV 1 era, 2 place, 3 generation hidden, 4 tally, 5 registries, 6 '1' to note what is removed
- * (erased by key), 7.. the keys. Replies how many.
+ * (erased by key), 7.. the keys. Replies how many. A key that has no record any more goes from the index, uncounted.
  */
 export const REAP: Script = defineScript(
   "reap",
@@ -562,23 +636,37 @@ export const REAP: Script = defineScript(
 if redis.call('HGET', KEYS[1], 'e') ~= ARGV[1] then return 0 end
 if not redis.call('ZSCORE', KEYS[2], '\\0' .. ARGV[1]) then return 0 end
 local hidden, registries = tonumber(ARGV[3]), tonumber(ARGV[5])
-local names, keys = {}, {}
+local names, keys, heads = {}, {}, {}
 for i = 7, #ARGV do
   local name = KEYS[2 + registries + i - 6]
-  local head = redis.call('ZSCORE', KEYS[2], ARGV[i]) and headOf(name)
-  if head and head ~= '' and tonumber(string.match(head, '^%d+') or '0') <= hidden then
-    names[#names + 1] = name
-    keys[#keys + 1] = ARGV[i]
-    if ARGV[6] == '1' then redis.call('HSET', KEYS[1], 'i' .. ARGV[2] .. '\\0' .. head, ARGV[3]) end
+  if redis.call('ZSCORE', KEYS[2], ARGV[i]) then
+    local head = headOf(name)
+    if not head or head == '' then
+      keys[#keys + 1] = ARGV[i]
+    elseif tonumber(string.match(head, '^%d+') or '0') <= hidden then
+      names[#names + 1] = name
+      keys[#keys + 1] = ARGV[i]
+      heads[#heads + 1] = head
+    end
   end
 end
-if #names == 0 then return 0 end
+if #keys == 0 then return 0 end
 redis.call('ZREM', KEYS[2], unpack(keys))
-redis.call('UNLINK', unpack(names))
-redis.call('HINCRBY', KEYS[1], 'c' .. ARGV[4], #names)
+if #names > 0 then
+  redis.call('UNLINK', unpack(names))
+  redis.call('HINCRBY', KEYS[1], 'c' .. ARGV[4], #names)
+end
+if ARGV[6] == '1' then
+  for _, head in ipairs(heads) do redis.call('HSET', KEYS[1], 'i' .. ARGV[2] .. '\\0' .. head, ARGV[3]) end
+end
 if redis.call('ZCARD', KEYS[2]) <= 1 then
   redis.call('UNLINK', KEYS[2])
-  for i = 3, 2 + registries do redis.call('ZREM', KEYS[i], ARGV[2]) end
+  for i = 3, 2 + registries do
+    redis.call('ZREM', KEYS[i], ARGV[2])
+    if i > 3 and redis.call('EXISTS', KEYS[i]) == 0 then
+      redis.call('ZREM', KEYS[3], '\\0' .. string.match(KEYS[i], '}:scopes:(.*)$'))
+    end
+  end
 end
 return #names`,
 );
@@ -586,7 +674,8 @@ return #names`,
 /**
  * Ends an erasure: takes tallies and, where they have not changed, tombstones away; and the rest of the bookkeeping with
  * the tenant's last. KEYS 1 meta, 2 tenant's registry, 3 derivations. ARGV 1 era, 2 number of tallies, then the tallies, then
- * tombstones each with its value. Replies the sum of the tallies.
+ * tombstones each with its value. Replies the sum of the tallies. A registry without its mark was lost: what it did not name
+ * was not removed, and must not be read again, so that the era ends. A tenant whose last derivation is gone expires again.
  */
 export const FINISH: Script = defineScript(
   "finish",
@@ -596,6 +685,7 @@ for i = 3, 2 + ARGV[2] do
   sum = sum + tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0')
   redis.call('HDEL', KEYS[1], ARGV[i])
 end
+if 3 + ARGV[2] <= #ARGV and not redis.call('ZSCORE', KEYS[2], '\\0' .. ARGV[1]) then redis.call('HDEL', KEYS[1], 'e') end
 for i = 3 + ARGV[2], #ARGV, 2 do
   if redis.call('HGET', KEYS[1], ARGV[i]) == ARGV[i + 1] then redis.call('HDEL', KEYS[1], ARGV[i]) end
 end
@@ -609,28 +699,41 @@ end
 if tombstones == 0 then
   redis.call('HDEL', KEYS[1], 'n')
   for _, name in ipairs(notes) do redis.call('HDEL', KEYS[1], name) end
-  if tallies == 0 and redis.call('EXISTS', KEYS[2], KEYS[3]) == 0 then redis.call('DEL', KEYS[1]) end
+  if redis.call('EXISTS', KEYS[3]) == 0 then
+    local last = redis.call('ZRANGE', KEYS[2], '+inf', '0', 'BYSCORE', 'REV', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+    if tallies == 0 and not last then
+      redis.call('DEL', KEYS[1], KEYS[2])
+    elseif last and last ~= 'inf' and redis.call('PEXPIRETIME', KEYS[1]) == -1 then
+      redis.call('PEXPIREAT', KEYS[1], last)
+      redis.call('PEXPIREAT', KEYS[2], last)
+    end
+  end
 end
 return sum`,
 );
 
 /**
- * Registers a derivation, in place of what stands under the same name. KEYS 1 derivations, 2 meta. ARGV 1 name, 2 mixes,
+ * Registers a derivation, in place of what stands under the same name. KEYS 1 derivations, 2 meta, 3 tenant's registry. ARGV 1 name, 2 mixes,
  * 3 client id. What outlives nothing must not outlive its tombstones: with a derivation the bookkeeping does not expire.
  */
 export const REGISTER: Script = defineScript(
   "register",
-  `local era = redis.call('HGET', KEYS[2], 'e')
+  `local old = redis.call('ZRANGEBYLEX', KEYS[1], '[' .. ARGV[1] .. '\\0', '(' .. ARGV[1] .. '\\1')
+redis.call('ZCARD', KEYS[3])
+local m = redis.call('HMGET', KEYS[2], 'e', 'g')
+local era = m[1]
 if not era then
   local t = redis.call('TIME')
   era = ARGV[3] .. t[1] .. t[2]
   redis.call('HSET', KEYS[2], 'e', era)
+  redis.call('ZADD', KEYS[3], '-inf', '\\0' .. era)
+end
+redis.call('ZADD', KEYS[1], 0, ARGV[1] .. '\\0' .. era .. '\\0' .. (m[2] or '0') .. '\\0' .. ARGV[2])
+for _, member in ipairs(old) do
+  if member ~= ARGV[1] .. '\\0' .. era .. '\\0' .. (m[2] or '0') .. '\\0' .. ARGV[2] then redis.call('ZREM', KEYS[1], member) end
 end
 redis.call('PERSIST', KEYS[2])
-local old = redis.call('ZRANGEBYLEX', KEYS[1], '[' .. ARGV[1] .. '\\0', '(' .. ARGV[1] .. '\\1')
-if #old > 0 then redis.call('ZREM', KEYS[1], unpack(old)) end
-local gen = redis.call('HGET', KEYS[2], 'g') or '0'
-redis.call('ZADD', KEYS[1], 0, ARGV[1] .. '\\0' .. era .. '\\0' .. gen .. '\\0' .. ARGV[2])
+redis.call('PERSIST', KEYS[3])
 return 1`,
 );
 

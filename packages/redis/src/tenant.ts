@@ -3,7 +3,7 @@
 import type { MemoryReach, MemoryScope } from "@memory/core";
 import { containsScope, sameScope } from "@memory/core/driver";
 import { type Names, type Place, placeOf, scopeAt } from "./keys.ts";
-import { SURVEY } from "./lua.ts";
+import { SURVEY, WHOLE } from "./lua.ts";
 import { type RedisClient, type ScriptReply, type Scripts, textsOf } from "./script.ts";
 
 /** An erasure under way: of a scope (and what is under it), or of one key there. */
@@ -101,9 +101,22 @@ export class Tenants {
   async *places(scope: MemoryScope): AsyncGenerator<readonly Place[], void, undefined> {
     const { registries } = this.#names.of(scope);
     // The named parts, user before session before agent: a session has the fewest scopes as a rule.
-    const narrowest = scope.sessionId !== undefined && scope.userId !== undefined ? registries[2] : registries[1];
-    for await (const entries of this.entries(narrowest ?? registries[0] ?? "", 500))
-      yield entries.map(([place]) => place);
+    const [all = "", ...named] = registries;
+    // The named parts, user before session before agent: a session has the fewest scopes as a rule.
+    const narrowest = scope.sessionId !== undefined && scope.userId !== undefined ? named[1] : named[0];
+    const isWhole = async (name: string): Promise<boolean> => (await this.#scripts.run(WHOLE, [all, name], [])) === 1;
+    if (narrowest !== undefined && (await isWhole(narrowest))) {
+      yield* this.#placesIn(narrowest);
+      // Evicted under the walk: what it has missed stands in the tenant's own.
+      if (await isWhole(narrowest)) return;
+    }
+    yield* this.#placesIn(all);
+  }
+
+  async *#placesIn(registry: string): AsyncGenerator<readonly Place[], void, undefined> {
+    for await (const entries of this.entries(registry, 500)) {
+      yield entries.flatMap(([place]) => (place.startsWith("\u0000") ? [] : [place]));
+    }
   }
 
   /** The keys of an index by rank, from 1: what stands first is the mark. */

@@ -53,9 +53,11 @@ export async function eraseTarget(
   const purged = await purgeCondemned(section, target, context);
   let swept: ErasureTally | null = null;
   let before = 0;
+  // One object for all of them: a driver may keep by it where it stands.
+  const request = { scope: target.scope, reach: target.reach };
   while (swept === null) {
     before = context.attempts();
-    swept = await section.sweep({ scope: target.scope, reach: target.reach }, call);
+    swept = await section.sweep(request, call);
   }
   // An empty answer to a repeated call: the first one took the notes away and its answer was lost.
   const counts = context.attempts() > before + 1 && total(swept) === 0 ? noted : swept;
