@@ -170,8 +170,8 @@ local function leave()
   if redis.call('ZCARD', KEYS[2]) > 1 then return end
   redis.call('UNLINK', KEYS[2])
   for i = 4, #KEYS do
-    redis.call('ZREM', KEYS[i], ARGV[2])
-    if i > 4 and redis.call('EXISTS', KEYS[i]) == 0 then redis.call('ZREM', KEYS[4], '\\0' .. partOf(KEYS[i])) end
+    local wasThere = redis.call('ZREM', KEYS[i], ARGV[2]) == 1
+    if i > 4 and wasThere and redis.call('EXISTS', KEYS[i]) == 0 then redis.call('ZREM', KEYS[4], '\\0' .. partOf(KEYS[i])) end
   end
 end
 local function until_(now, ttl)
@@ -618,8 +618,7 @@ while arg < #ARGV do
 end
 for digit, list in pairs(places) do
   local name = KEYS[2 + digit]
-  call('ZREM', name, unpack(list))
-  if call('EXISTS', name) == 0 then call('ZREM', KEYS[2], '\\0' .. (string.match(name, '}:scopes:(.*)$') or '')) end
+  if call('ZREM', name, unpack(list)) > 0 and call('EXISTS', name) == 0 then call('ZREM', KEYS[2], '\\0' .. (string.match(name, '}:scopes:(.*)$') or '')) end
 end
 if gone > 0 then call('HINCRBY', KEYS[1], 'c' .. ARGV[2], gone) end
 return left`,
@@ -662,8 +661,8 @@ end
 if redis.call('ZCARD', KEYS[2]) <= 1 then
   redis.call('UNLINK', KEYS[2])
   for i = 3, 2 + registries do
-    redis.call('ZREM', KEYS[i], ARGV[2])
-    if i > 3 and redis.call('EXISTS', KEYS[i]) == 0 then
+    local wasThere = redis.call('ZREM', KEYS[i], ARGV[2]) == 1
+    if i > 3 and wasThere and redis.call('EXISTS', KEYS[i]) == 0 then
       redis.call('ZREM', KEYS[3], '\\0' .. string.match(KEYS[i], '}:scopes:(.*)$'))
     end
   end
