@@ -5,9 +5,9 @@ import type { MemoryReach, MemoryScope } from "@memory/core";
 import type { ErasureForecast, ErasureSection, ErasureTally, ErasureTarget } from "@memory/core/driver";
 import { derivationsOf, type Registrations } from "./derivations.ts";
 import { encodePart, type Names, type Place, scopeAt } from "./keys.ts";
-import { COUNT, DROP, FINISH, HEADS, MARK_OFFSET, PEEK, REAP, REAP_ROWS, TOMBSTONE } from "./lua.ts";
+import { COUNT, DROP, FINISH, HEADS, MARK_OFFSET, MEMBERS, PEEK, REAP, REAP_ROWS, TOMBSTONE } from "./lua.ts";
 import { decodeHead, generationOf } from "./record.ts";
-import { listOf, type Scripts, textsOf } from "./script.ts";
+import { listOf, type ScriptReply, type Scripts, textsOf } from "./script.ts";
 import { covers, isWithin, Tenant, type Tenants, tombstoneName } from "./tenant.ts";
 import { CLIENT_ID } from "./working.ts";
 
@@ -135,28 +135,40 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
       groups.at(-1)?.push(one);
       rows += one.count + 1;
     }
-    // While the server drops one chunk, the next is looked up.
-    let next = groups[0] && fill(groups[0], 0);
+    // While the server drops one chunk, the next is looked up and sent.
+    let next = groups[0] && begun(fill(groups[0], 0));
+    let dropping: Promise<readonly Filled[]> | undefined;
     for (const [at] of groups.entries()) {
       const group = (await next) ?? [];
       const following = groups[at + 1];
-      next = following && fill(following, 0);
-      alone.push(...(await drop(era, group, tally, "all")));
+      next = following && begun(fill(following, 0));
+      const before = dropping;
+      dropping = begun(drop(era, group, tally, "all"));
+      alone.push(...((await before) ?? []));
       yield undefined;
     }
+    alone.push(...((await dropping) ?? []));
     for (const one of alone) yield* one.count < 0 ? walk(era, one, tally) : sweepAlone(era, one, tally);
   }
 
   async function* sweepAlone(era: string, one: Filled, tally: string) {
-    let next = fill([one], 0);
+    let next = begun(fill([one], 0));
+    let dropping: Promise<readonly Filled[]> | undefined;
     for (let at = REAP_ROWS; ; at += REAP_ROWS) {
       const chunk = await next;
       const isLast = (chunk[0]?.keys.length ?? 0) === 0;
-      next = isLast ? next : fill([one], at);
-      const left = await drop(era, chunk, tally, isLast ? "rest" : "some");
+      const before = dropping;
+      if (!isLast) {
+        next = begun(fill([one], at));
+        dropping = begun(drop(era, chunk, tally, "some"));
+      }
+      let left = (await before) ?? [];
+      // The index goes after all its rows: without it they would not be counted.
+      if (isLast && left.length === 0) left = await drop(era, chunk, tally, "rest");
       yield undefined;
       if (left.length > 0) {
         await next;
+        await dropping;
         yield* walk(era, one, tally);
         return;
       }
@@ -179,20 +191,18 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
     if (first === undefined) return [];
     const { meta } = names.of(first.scope);
     const indices = scopes.map(({ scope }) => names.of(scope).index);
-    const counts = listOf(
-      await scripts.run(PEEK, [meta, ...indices], [era, ...scopes.map(({ upTo }) => String(upTo))]),
-    );
-    return scopes.map((one, i) => ({ ...one, count: Number(counts[i]), keys: [] }));
+    const found = listOf(await scripts.run(PEEK, [meta, ...indices], [era, ...scopes.map(({ upTo }) => String(upTo))]));
+    return scopes.map((one, i) => ({ ...one, count: Number(found[2 * i]), keys: split(found[2 * i + 1]) }));
   }
 
   // Ranks stand still in an index that is hidden whole: a write to it would have made it mixed.
   async function fill(group: readonly Filled[], from: number): Promise<readonly Filled[]> {
-    return Promise.all(
-      group.map(async (one) => ({
-        ...one,
-        keys: one.count === 0 ? [] : await tenants.members(names.of(one.scope).index, 1 + from, from + REAP_ROWS),
-      })),
-    );
+    const wanted = group.filter(({ count, keys }) => count > keys.length);
+    if (wanted.length === 0) return group;
+    const indices = wanted.map(({ scope }) => names.of(scope).index);
+    const found = listOf(await scripts.run(MEMBERS, indices, [String(1 + from), String(from + REAP_ROWS)]));
+    const keys = new Map(wanted.map((one, i) => [one, split(found[i])]));
+    return group.map((one) => ({ ...one, keys: keys.get(one) ?? one.keys }));
   }
 
   // Gives back those that were written to meanwhile, as mixed.
@@ -357,6 +367,17 @@ interface Hidden {
 interface Filled extends Hidden {
   readonly count: number;
   readonly keys: readonly string[];
+}
+
+/** Keys as a script joins them. */
+function split(keys: ScriptReply): readonly string[] {
+  return typeof keys !== "string" || keys === "" ? [] : keys.split("\u0000");
+}
+
+/** The same promise: should what waits for it give up before, its failure is nobody's. */
+function begun<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 function talliesOf(tenant: Tenant, scope: MemoryScope, reach: MemoryReach): readonly string[] {

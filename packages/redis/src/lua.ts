@@ -28,6 +28,9 @@ export const MARK_OFFSET: number = 2 ** 40;
 /** How many rows one `reap` may be given: a server with a million rows to drop still answers others within a millisecond. */
 export const REAP_ROWS = 1_000;
 
+/** How many keys of an index `peek` gives at once. */
+export const FEW = 50;
+
 const TIME = `
 local function time()
   local t = redis.call('TIME')
@@ -567,7 +570,8 @@ return redis.call('HGETALL', KEYS[1])`,
 
 /**
  * What is left to remove in some scopes. KEYS 1 meta, 2.. indices. ARGV 1 era, 2.. the generation hidden in each. Replies for
- * each the number of keys in the index when all of them are hidden; -1 when only a walk over the keys tells which are.
+ * each the number of keys in the index when all of them are hidden (-1 when only a walk over the keys tells which are), and
+ * the keys, joined by NUL, when they are few.
  */
 export const PEEK: Script = defineScript(
   "peek",
@@ -576,10 +580,26 @@ local isEra = call('HGET', KEYS[1], 'e') == ARGV[1]
 local found = {}
 for i = 2, #KEYS do
   local mark = isEra and call('ZSCORE', KEYS[i], '\\0' .. ARGV[1])
-  if not isEra then found[i - 1] = 0
-  elseif mark and math.floor(tonumber(mark)) + 1099511627776 > tonumber(ARGV[i]) then found[i - 1] = -1
-  else found[i - 1] = math.max(0, call('ZCARD', KEYS[i]) - 1) end
+  local count, keys = 0, ''
+  if isEra and mark and math.floor(tonumber(mark)) + 1099511627776 > tonumber(ARGV[i]) then count = -1
+  elseif isEra then
+    count = math.max(0, call('ZCARD', KEYS[i]) - 1)
+    if count > 0 and count <= ${FEW} then keys = table.concat(call('ZRANGE', KEYS[i], 1, -1), '\\0') end
+  end
+  found[#found + 1] = count
+  found[#found + 1] = keys
 end
+return found`,
+);
+
+/**
+ * Keys of indices by rank, from 1 (what stands first is the mark). KEYS the indices. ARGV 1 first, 2 last. Replies for each
+ * its keys joined by NUL, which is in none: one text is read faster than a list.
+ */
+export const MEMBERS: Script = defineScript(
+  "members",
+  `local found = {}
+for i = 1, #KEYS do found[i] = table.concat(redis.call('ZRANGE', KEYS[i], ARGV[1], ARGV[2]), '\\0') end
 return found`,
 );
 
@@ -601,10 +621,11 @@ while arg < #ARGV do
   local mark = call('ZSCORE', KEYS[key], '\\0' .. ARGV[1])
   local isHidden = not mark or math.floor(tonumber(mark)) + 1099511627776 <= tonumber(ARGV[arg + 1])
   if isHidden and (ARGV[3] ~= 'all' or call('ZCARD', KEYS[key]) <= rows + 1) then
-    local removed = rows > 0 and call('UNLINK', unpack(KEYS, key + 1, key + rows)) or 0
-    if mark then gone = gone + removed end
-    if ARGV[3] ~= 'some' then
-      call('UNLINK', KEYS[key])
+    local isWhole = ARGV[3] ~= 'some'
+    local from = isWhole and key or key + 1
+    local removed = key + rows >= from and call('UNLINK', unpack(KEYS, from, key + rows)) or 0
+    if mark then gone = gone + removed - (isWhole and 1 or 0) end
+    if isWhole then
       for digit in string.gmatch(ARGV[arg + 3], '%d+') do
         local list = places[digit] or {}
         list[#list + 1] = ARGV[arg + 2]
@@ -616,10 +637,14 @@ while arg < #ARGV do
   end
   key, arg, scope = key + 1 + rows, arg + 4, scope + 1
 end
+local ended = {}
 for digit, list in pairs(places) do
   local name = KEYS[2 + digit]
-  if call('ZREM', name, unpack(list)) > 0 and call('EXISTS', name) == 0 then call('ZREM', KEYS[2], '\\0' .. (string.match(name, '}:scopes:(.*)$') or '')) end
+  if call('ZREM', name, unpack(list)) > 0 and call('EXISTS', name) == 0 then
+    ended[#ended + 1] = '\\0' .. (string.match(name, '}:scopes:(.*)$') or '')
+  end
 end
+if #ended > 0 then call('ZREM', KEYS[2], unpack(ended)) end
 if gone > 0 then call('HINCRBY', KEYS[1], 'c' .. ARGV[2], gone) end
 return left`,
 );

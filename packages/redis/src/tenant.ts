@@ -119,12 +119,6 @@ export class Tenants {
     }
   }
 
-  /** The keys of an index by rank, from 1: what stands first is the mark. */
-  async members(index: string, from: number, to: number): Promise<readonly string[]> {
-    await this.#scripts.ready();
-    return this.#client.zrange(index, String(from), String(to));
-  }
-
   /** A sorted set of ours, in pages of about `count`; what was there throughout comes once or more. */
   async *entries(name: string, count: number): AsyncGenerator<readonly (readonly [string, number])[], void, undefined> {
     let cursor = "0";
