@@ -3,7 +3,7 @@
 //
 // What is kept, per tenant:
 //   meta      hash. `e` era, drawn when the hash is made. `g` generation, +1 with each tombstone (absent: 0). `n` is there
-//             while there are tombstones. Tombstones: `t<place>` a scope and all under it, `x<place>` that scope alone,
+//             while there are tombstones. `r` until when (ms) an append may come late. Tombstones: `t<place>` a scope and all under it, `x<place>` that scope alone,
 //             `k<place>:<key>` and `y<place>:<key>` the same for one key: value `<records>:<derivations>`, the greatest
 //             generation hidden. `c<tombstone>`: rows that it removed so far. `i<place>NUL<head>`: a record erased by key.
 //   index     sorted set, one a scope: key -> expiry in ms by the server's clock, +0.5 when it was set by `expire`, inf for
@@ -74,6 +74,10 @@ local function headOf(name)
   end
   return at and string.sub(v, 1, at - 1) or v
 end`;
+
+// Takes some members that have expired out of the index.
+const PRUNE = `local dead = redis.call('ZRANGE', KEYS[2], 0, '(' .. string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, 8)
+    if #dead > 0 then redis.call('ZREM', KEYS[2], unpack(dead)) end`;
 
 // KEYS of every script that writes a record: 1 record, 2 index, 3 meta, 4.. registries. ARGV: 1 key, 2 place.
 // \`start\` finds the era (drawing one from the server's time and the client's id), \`link\` puts the key into the index with
@@ -161,8 +165,7 @@ local function link(era, gen, mark, isThere, score, expiry, now)
   if mayExpire then want = want + 0.5 end
   if mayExpire and not isThere then
     if not now then now = time() end
-    local dead = redis.call('ZRANGE', KEYS[2], 0, '(' .. string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, 8)
-    if #dead > 0 then redis.call('ZREM', KEYS[2], unpack(dead)) end
+    ${PRUNE}
   end
   if want ~= held then redis.call('ZADD', KEYS[2], want, name, score, ARGV[1])
   else redis.call('ZADD', KEYS[2], score, ARGV[1]) end
@@ -231,14 +234,15 @@ local function newest(name, last)
   return v[1] and v or false
 end`;
 
-// The fast path of a call that arms an expiry anew where the key and its index have one already. `arms` gives the instant,
-// or nil where the bookkeeping has to be made to last longer first.
+// The fast path of a call that arms an expiry where the index has one already. `arms` gives the instant and the present one,
+// or nothing where the bookkeeping has to be made to last longer first.
 const ARMS = `
 local function arms(ttl)
   local t = redis.call('TIME')
-  local expiry = math.min(t[1] * 1000 + math.floor(t[2] / 1000) + ttl, 4000000000000)
+  local now = t[1] * 1000 + math.floor(t[2] / 1000)
+  local expiry = math.min(now + ttl, 4000000000000)
   local till = redis.call('PEXPIRETIME', KEYS[2])
-  return (till == -1 or till >= expiry) and expiry or nil
+  if till == -1 or till >= expiry then return expiry, now end
 end`;
 
 /**
@@ -323,17 +327,26 @@ local mark = z and z[2]
 local old = mark and z[1]
 local guess = string.match(text, '^%d+')
 if guess ~= gen then text = gen .. string.sub(text, #guess + 1) end
-if old and not m[3] and #ARGV == 5 and mark + 1099511627776 >= tonumber(gen) then
+if mark and not m[3] and #ARGV == 5 and mark + 1099511627776 >= tonumber(gen) then
   if ARGV[3] == '' then
     if old == 'inf' then
       redis.call('SET', KEYS[1], text)
       return tonumber(gen)
     end
+    if not old and mark % 1 == 0 and redis.call('SET', KEYS[1], text, 'NX') then
+      redis.call('ZADD', KEYS[2], 'inf', ARGV[1])
+      return tonumber(gen)
+    end
   elseif mark % 1 ~= 0 and string.sub(ARGV[3], 1, 1) ~= '=' then
     ${ARMS}
-    local expiry = arms(ARGV[3])
-    if expiry then
+    local expiry, now = arms(ARGV[3])
+    if expiry and old then
       redis.call('SET', KEYS[1], text, 'PXAT', expiry)
+      redis.call('ZADD', KEYS[2], expiry, ARGV[1])
+      return tonumber(gen)
+    end
+    if expiry and redis.call('SET', KEYS[1], text, 'NX', 'PXAT', expiry) then
+      ${PRUNE}
       redis.call('ZADD', KEYS[2], expiry, ARGV[1])
       return tonumber(gen)
     end
@@ -371,16 +384,17 @@ return tonumber(gen)`,
 /**
  * Adds an element. KEYS as above. ARGV 1 key, 2 place, 3 ttl in ms or '', 4 client id, 5 head without generation, 6 element
  * with its token, 7 the length insisted on or '', 8 the most elements, 9 '1' when an earlier attempt may have added it.
- * Replies: its position; or { 'moved', length }, { 'full', length }, when nothing was added.
+ * Replies: its position; or { 'moved', length }, { 'full', length }, when nothing was added. What a later attempt
+ * added, the earlier may still bring from a connection given up: for a minute after, every append looks for its token.
  */
 export const APPEND: Script = defineScript(
   "append",
-  `local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
+  `local m = redis.call('HMGET', KEYS[3], 'e', 'g', 'n', 'r')
 local era, gen = m[1], m[2] or '0'
 local z = era and redis.call('ZMSCORE', KEYS[2], ARGV[1], '\\0' .. era)
 local mark = z and z[2]
 local old = mark and z[1]
-if old and not m[3] and ARGV[9] == '' then
+if old and not m[3] and not m[4] and ARGV[9] == '' then
   local expiry = false
   if ARGV[3] ~= '' then
     ${ARMS}
@@ -401,8 +415,9 @@ if old and not m[3] and ARGV[9] == '' then
 end
 ${TIME}${HIDER}${HEAD}${FOREIGN}${KEEP}${SETTLE}
 if old and m[3] and not settle(gen) then old = false end
-if old and ARGV[9] == '1' then
-  local at = redis.pcall('LPOS', KEYS[1], ARGV[6], 'RANK', -1)
+local isLate = m[4] and tonumber(m[4]) > time()
+if old and (ARGV[9] == '1' or isLate) then
+  local at = redis.pcall('LPOS', KEYS[1], ARGV[6], 'RANK', -1, 'MAXLEN', ARGV[9] == '1' and 0 or 100000)
   if type(at) == 'number' then return at end
 end
 local length = 0
@@ -450,6 +465,8 @@ if ARGV[3] ~= '' then
 elseif not old then
   link(era, gen, mark, old, 'inf', nil, nil)
 end
+if ARGV[9] == '1' then redis.call('HSET', KEYS[3], 'r', string.format('%.0f', time() + 60000))
+elseif m[4] and not isLate then redis.call('HDEL', KEYS[3], 'r') end
 return length - 1`,
 );
 

@@ -26,8 +26,7 @@ redis.call('SET', KEYS[1], ARGV[3])
 return 1`,
   add: `redis.call('HMGET', KEYS[3], 'e', 'g', 'n')
 redis.call('ZMSCORE', KEYS[2], ARGV[1], ARGV[2])
-redis.call('TYPE', KEYS[1])
-redis.call('SET', KEYS[1], ARGV[3])
+redis.call('SET', KEYS[1], ARGV[3], 'NX')
 redis.call('ZADD', KEYS[2], 'inf', ARGV[1])
 return 1`,
   get: "return redis.call('GET', KEYS[1])",
