@@ -41,9 +41,9 @@ export interface ConformanceTarget {
 
 /** The parts of a scope below its tenant. */
 export interface ScopeParts {
-  readonly userId?: string;
-  readonly sessionId?: string;
-  readonly agent?: string;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly agent?: string | undefined;
 }
 
 /** What a case is given. */

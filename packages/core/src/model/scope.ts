@@ -7,9 +7,9 @@ import { compareText, isWellFormedText, utf8Bytes } from "./json.ts";
 /** Whose memory: a tenant, and inside it optionally a user, a session, an agent. Absent parts are `undefined`. */
 export interface MemoryScope {
   readonly tenantId: string;
-  readonly userId?: string;
-  readonly sessionId?: string;
-  readonly agent?: string;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly agent?: string | undefined;
 }
 
 /** Which scopes an operation takes: exactly the one given, or every scope that it contains. */
