@@ -128,6 +128,25 @@ describe("everything", () => {
     expect(await store.append(scope, "turns", "first")).toBe(1);
   });
 
+  it("may be flushed after erasures: what is written anew is there, and an erasure takes it away", async () => {
+    const store = new RedisMemoryStore(admin);
+    const other = new RedisMemoryStore(admin);
+    const one: MemoryScope = { tenantId: scope.tenantId, userId: "one" };
+    const record = { kind: "working", scope: one, key: "k", value: 1, source: "test" } as const;
+    for (let i = 0; i < 3; i += 1) {
+      await store.write(one, record);
+      expect((await other.erase(one)).records).toBe(1);
+    }
+    await store.write(one, record);
+    await admin.flushall();
+    for (const writer of [store, other]) {
+      await writer.write(one, record);
+      expect((await other.read(one, "k"))?.value).toBe(1);
+      expect((await other.erase(one)).records).toBe(1);
+      expect(await store.read(one, "k")).toBeNull();
+    }
+  });
+
   it("that guards a record may be evicted: the record reads as absent, never as un-erased", async () => {
     const store = new RedisMemoryStore(admin);
     const keep = { kind: "working", scope, key: "k", value: 1, source: "test" } as const;
@@ -167,12 +186,15 @@ describe("expiry", () => {
 
   it("keeps a tenant small that writes expiring keys in ever new scopes", { timeout: TIMEOUT_MS }, async () => {
     const store = new RedisMemoryStore(admin, { ttlMs: 20 });
+    const written: MemoryScope = { tenantId: scope.tenantId, userId: "w" };
     for (let i = 0; i < 600; i += 1) {
       const one: MemoryScope = { tenantId: scope.tenantId, sessionId: `s${i}` };
       await store.append(one, "k", i);
       await store.append(scope, `key-${i}`, i);
+      await store.write(written, { kind: "working", scope: written, key: `key-${i}`, value: i, source: "test" });
     }
     // Indices live at least a minute longer than their keys: what is bounded at once is what they hold.
     expect(await admin.zcard(`adk:mem:{${scope.tenantId}}:u:::index`)).toBeLessThan(300);
+    expect(await admin.zcard(`adk:mem:{${scope.tenantId}}:w:::index`)).toBeLessThan(300);
   });
 });
