@@ -73,9 +73,10 @@ export function scopeAt(tenantId: string, place: Place): MemoryScope {
 /** How many scopes' names are remembered. */
 const REMEMBERED = 1_000;
 
-/** Makes names; those of the scopes used last are remembered, by the scope object itself. */
+/** Makes names; those of the scopes used last are remembered, and those of a frozen scope with it. */
 export class Names {
   readonly #namespace: string;
+  readonly #frozen = new WeakMap<MemoryScope, ScopeNames>();
   #recent = new Map<string, ScopeNames>();
 
   constructor(namespace: string) {
@@ -83,6 +84,14 @@ export class Names {
   }
 
   of(scope: MemoryScope): ScopeNames {
+    const there = this.#frozen.get(scope);
+    if (there !== undefined) return there;
+    const made = this.#of(scope);
+    if (Object.isFrozen(scope)) this.#frozen.set(scope, made);
+    return made;
+  }
+
+  #of(scope: MemoryScope): ScopeNames {
     const { tenantId, userId, sessionId, agent } = scope;
     // NUL is refused in scopes, so this is injective.
     const name = `${tenantId}\u0000${userId ?? ""}\u0000${sessionId ?? ""}\u0000${agent ?? ""}`;

@@ -19,11 +19,20 @@ export const NO_TOKEN: string = "-".repeat(TOKEN_LENGTH);
  * where the id is a UUIDv7 of `recordedAt` and the rest are defaults; otherwise `j` and a JSON array.
  */
 export function encodeHead(head: StoredRecord): string {
-  const { id, source, confidence, recordedAt, validFrom, validTo, subject, predicate, metadata, redacted } = head;
-  const extras = [validFrom, validTo, subject, predicate, metadata, redacted?.length === 0 ? undefined : redacted];
-  const isPlain = confidence === 1 && extras.every((one) => one === undefined) && !source.includes("\n");
-  if (isPlain && UUID.test(id) && timeOf(id) === recordedAt) return `a${packHex(id.replaceAll("-", ""))}${source}`;
-  const parts: unknown[] = [id, recordedAt, source, confidence, ...extras.map((one) => one ?? null)];
+  const { id, source, confidence, recordedAt, validFrom, validTo, subject, predicate, metadata } = head;
+  const redacted = head.redacted?.length === 0 ? undefined : head.redacted;
+  const isPlain =
+    confidence === 1 &&
+    validFrom === undefined &&
+    validTo === undefined &&
+    subject === undefined &&
+    predicate === undefined &&
+    metadata === undefined &&
+    redacted === undefined &&
+    !source.includes("\n");
+  if (isPlain && UUID.test(id) && timeOf(id) === recordedAt) return `a${packId(id)}${source}`;
+  const extras = [validFrom, validTo, subject, predicate, metadata, redacted].map((one) => one ?? null);
+  const parts: unknown[] = [id, recordedAt, source, confidence, ...extras];
   while (parts.at(-1) === null) parts.pop();
   return `j${JSON.stringify(parts)}`;
 }
@@ -113,6 +122,10 @@ function damaged(payload: unknown, cause?: unknown): MemoryCorruptionError {
 /** The instant in a UUIDv7, or -1. */
 function timeOf(id: string): number {
   return id[14] === "7" ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : -1;
+}
+
+function packId(id: string): string {
+  return packHex(id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24));
 }
 
 function packHex(digits: string): string {
