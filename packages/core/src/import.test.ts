@@ -8,6 +8,7 @@ import { exportScope, type MemoryExport } from "./export.ts";
 import { importRecords } from "./import.ts";
 import { inMemoryDriver } from "./in-memory/driver.ts";
 import type { LogEntry, MemoryDriver, PutRequest } from "./model/driver.ts";
+import { MemoryRecordError } from "./model/errors.ts";
 import type { MemoryRecord } from "./model/record.ts";
 import type { MemoryScope } from "./model/scope.ts";
 import { createMemoryStore } from "./store.ts";
@@ -110,7 +111,7 @@ describe("a line that lacks something", () => {
   test("is refused: an episode without its validFrom", async () => {
     const { store, logs } = opened();
     const { validFrom: _, ...record } = episode().record;
-    await expect(importRecords(store, [{ record }])).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "record" });
+    await expect(importRecords(store, [{ record }])).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "1.record" });
     expect(logs).toEqual([]);
   });
 
@@ -126,6 +127,63 @@ describe("a line that lacks something", () => {
     const line = { record: Object.fromEntries(given), ...(lineage === undefined ? {} : { lineage }), settles };
     await expect(importRecords(store, [untyped(line)])).rejects.toMatchObject({ code: "MEMORY_RECORD" });
     expect(await store.history(ann)).toEqual([]);
+  });
+});
+
+describe("an error says in which line it arose:", () => {
+  const late = (line: unknown) => [episode(), { record: working() }, untyped<MemoryExport>(line)];
+  const bad = (fields: object) => late({ record: { ...working(), ...fields } });
+  test.each<[string, MemoryExport[], object]>([
+    ["no line at all", late(null), { code: "MEMORY_RECORD", path: "3.record.kind" }],
+    ["an unknown kind", bad({ kind: "dream" }), { code: "MEMORY_RECORD", path: "3.record.kind" }],
+    ["a value that is no JSON", bad({ value: { a: [1n] } }), { code: "MEMORY_RECORD", path: "3.record.value.a.0" }],
+    [
+      "an element that is no JSON",
+      bad({ value: [1, new Date()] }),
+      { code: "MEMORY_RECORD", path: "3.record.value.1" },
+    ],
+    ["no scope", bad({ scope: undefined }), { code: "MEMORY_SCOPE", path: "3.record.scope" }],
+    ["a scope without its tenant", bad({ scope: {} }), { code: "MEMORY_SCOPE", path: "3.record.scope.tenantId" }],
+    ["a vector of another width", bad({ kind: "semantic", embedding: [1] }), { code: "EMBEDDING_DIMENSION" }],
+  ])("%s", async (_what, lines, expected) => {
+    const error: unknown = await importRecords(opened().store, lines).catch((raised: unknown) => raised);
+    expect(error).toMatchObject({ ...expected, message: expect.stringMatching(/^line 3: /) });
+    expect(String(Reflect.get(Object(error), "stack")).split("line 3: ")).toHaveLength(2);
+  });
+
+  test("a conflict among what is written together names the line of its episode", async () => {
+    const { store } = opened();
+    await store.log(ann, { id: "held", key: "k", value: 1, source: "s" });
+    const lines = [{ record: working() }, episode(), episode({ id: "held", value: 2 }), episode({ id: "after" })];
+    await expect(importRecords(store, lines)).rejects.toMatchObject({
+      code: "MEMORY_CONFLICT",
+      message: expect.stringMatching(/^line 3: /),
+    });
+  });
+
+  test("what is written together and refused together names the first line and the last", async () => {
+    const { clock } = opened();
+    const inner = inMemoryDriver();
+    const { episodic } = inner;
+    if (episodic === undefined) throw new Error("the section is missing");
+    const refusing = { ...inner, episodic: { ...episodic, log: () => Promise.reject(new Error("no")) } };
+    const lines = [{ record: working() }, episode(), episode({ id: "other" })];
+    await expect(importRecords(createMemoryStore(refusing, { clock }), lines)).rejects.toMatchObject({
+      code: "MEMORY_UNAVAILABLE",
+      message: expect.stringMatching(/^lines 2 to 3: /),
+    });
+  });
+
+  test("what the caller stops with stays as it is, also an error of ours", async () => {
+    const { store } = opened();
+    const controller = new AbortController();
+    const reason = new MemoryRecordError("mine", { path: "mine" });
+    function* lines(): Generator<MemoryExport> {
+      controller.abort(reason);
+      yield { record: working() };
+    }
+    await expect(importRecords(store, lines(), { signal: controller.signal })).rejects.toBe(reason);
+    expect([reason.message, reason.path]).toEqual(["mine", "mine"]);
   });
 });
 
@@ -195,7 +253,7 @@ test("an import that fails in the middle has brought the lines before", async ()
     { record: working({ key: " " }) },
     episode({ id: "after" }),
   ];
-  await expect(importRecords(store, lines)).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "key" });
+  await expect(importRecords(store, lines)).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "4.record.key" });
   expect((await store.episodes(ann)).map(({ record }) => record.id)).toEqual(["e"]);
   expect(await store.recall(ann, "v")).not.toBeNull();
   expect(await store.read(ann, "k")).not.toBeNull();
@@ -238,7 +296,7 @@ describe("a working line", () => {
   test.each([-1, Number.NaN, "1", null])("is refused with an expiry of %j", async (expiresInMs) => {
     const { store, puts } = opened();
     const line = untyped<MemoryExport>({ record: working(), expiresInMs });
-    await expect(importRecords(store, [line])).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "expiresInMs" });
+    await expect(importRecords(store, [line])).rejects.toMatchObject({ code: "MEMORY_RECORD", path: "1.expiresInMs" });
     expect(puts).toEqual([]);
   });
 });

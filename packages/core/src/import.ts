@@ -2,12 +2,12 @@
 
 import type { MemoryExport } from "./export.ts";
 import type { LogEntry, StoredRecord, WritePlan } from "./model/driver.ts";
-import { MemoryConflictError, MemoryRecordError } from "./model/errors.ts";
+import { isMemoryError, locate, MemoryConflictError, MemoryRecordError } from "./model/errors.ts";
 import { uuidV7 } from "./model/id.ts";
 import type { CallOptions, MemoryStore } from "./model/protocol.ts";
 import { parseOptions } from "./model/query.ts";
-import { MEMORY_KINDS, type MemoryKind, type MemoryRecord } from "./model/record.ts";
-import { type MemoryScope, memoryScope } from "./model/scope.ts";
+import { isPlainObject, MEMORY_KINDS, type MemoryKind, type MemoryRecord } from "./model/record.ts";
+import { memoryScope } from "./model/scope.ts";
 import { sameContent } from "./rules/content.ts";
 import type { OperationCall } from "./rules/guard.ts";
 import { placeOf } from "./rules/key.ts";
@@ -30,7 +30,9 @@ export interface ImportReceipt {
  * Writes exported records with id, version, instants and redaction marks as they were; checked, masked and measured as
  * every write is. What is there already with the same content is passed over, so that an import that was cut is finished
  * by running it again. A version is two round trips, a working record one; episodes and vectors go 500 at a time. Where
- * it fails, the lines before the one that it failed on are imported.
+ * it fails, the lines before the one that it failed on are imported. An error of this project begins its message with
+ * the line (`line 17: ...`, counted from 1; `lines 1 to 500: ...` where many go at once), and its `path`, where it has
+ * one, does so too (`17.record.kind`).
  *
  * @throws {CapabilityError} The store does not hold a record's kind.
  * @throws {MemoryRecordError} A line is malformed.
@@ -45,10 +47,12 @@ export async function importRecords(
   const { signal } = parseOptions("call", options);
   if (!isIterable(records)) throw new MemoryRecordError("records is not iterable", { path: "records" });
   const run = new Import(context, signal);
+  let number = 0;
   try {
     for await (const line of records) {
       signal?.throwIfAborted();
-      await run.take(line);
+      number += 1;
+      await run.take(line, number);
     }
   } finally {
     await run.flush();
@@ -56,36 +60,49 @@ export async function importRecords(
   return run.receipt();
 }
 
+/** What waits to be written with others, and the number of its line. */
+interface Gathered<T> {
+  readonly line: number;
+  readonly entry: T;
+}
+
 class Import {
   readonly #counts: Partial<Record<MemoryKind, number>> = {};
   readonly #store: StoreContext;
   readonly #signal: AbortSignal | undefined;
-  #episodes: LogEntry[] = [];
-  #vectors: StoredRecord[] = [];
+  #episodes: Gathered<LogEntry>[] = [];
+  #vectors: Gathered<StoredRecord>[] = [];
 
   constructor(store: StoreContext, signal: AbortSignal | undefined) {
     this.#store = store;
     this.#signal = signal;
   }
 
-  async take(line: MemoryExport): Promise<void> {
+  /** Takes the line of this number, counted from 1. */
+  async take(line: MemoryExport, number: number): Promise<void> {
+    try {
+      await this.#take(line, number);
+    } catch (error) {
+      throw this.#at(error, String(number), `line ${number}`);
+    }
+    if (this.#episodes.length >= CHUNK || this.#vectors.length >= CHUNK) await this.flush();
+  }
+
+  async #take(line: MemoryExport, number: number): Promise<void> {
     const record: unknown = typeof line === "object" && line !== null ? line.record : undefined;
     const kind = MEMORY_KINDS.find((one) => one === Reflect.get(Object(record), "kind"));
     if (kind === undefined) {
       throw new MemoryRecordError("a line of an import holds no record of a known kind", { path: "record.kind" });
     }
     this.#store.section(kind);
-    const scope = memoryScope(line.record.scope);
-    const prepared = this.#prepare(kind, scope, line.record);
+    const prepared = this.#prepare(kind, line.record);
     if (kind === "profile") await this.#takeVersion(prepared.stored, line);
     else if (kind === "working") await this.#takeWorking(prepared, line);
     else if (kind === "episodic") {
       if (prepared.stored.validFrom === undefined) throw incomplete("an episode of an import lacks its validFrom");
-      this.#episodes.push({ record: prepared.stored, anyFrom: false });
-      if (this.#episodes.length >= CHUNK) await this.flush();
+      this.#episodes.push({ line: number, entry: { record: prepared.stored, anyFrom: false } });
     } else {
-      this.#vectors.push(prepared.stored);
-      if (this.#vectors.length >= CHUNK) await this.flush();
+      this.#vectors.push({ line: number, entry: prepared.stored });
     }
   }
 
@@ -101,26 +118,62 @@ class Import {
     this.#episodes = [];
     this.#vectors = [];
     if (episodes.length > 0) {
-      await logEntries(this.#store.section("episodic"), episodes, this.#call());
+      await this.#written(episodes, lineOfEpisode, (entries) =>
+        logEntries(this.#store.section("episodic"), entries, this.#call()),
+      );
       this.#count("episodic", episodes.length);
     }
     if (vectors.length > 0) {
-      const last = new Map(vectors.map((record) => [placeOf(record.scope, record.key), record]));
-      await this.#store.section("semantic").index([...last.values()], this.#call());
+      await this.#written(vectors, undefined, async (records) => {
+        const last = new Map(records.map((record) => [placeOf(record.scope, record.key), record]));
+        await this.#store.section("semantic").index([...last.values()], this.#call());
+      });
       this.#count("semantic", vectors.length);
     }
   }
 
-  #prepare(kind: MemoryKind, scope: MemoryScope, record: MemoryRecord): Prepared {
+  async #written<T>(
+    gathered: readonly Gathered<T>[],
+    lineOf: ((gathered: readonly Gathered<T>[], error: unknown) => number | undefined) | undefined,
+    write: (entries: readonly T[]) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await write(gathered.map(({ entry }) => entry));
+    } catch (error) {
+      const first = lineOf?.(gathered, error) ?? gathered[0]?.line;
+      const last = lineOf?.(gathered, error) ?? gathered.at(-1)?.line;
+      throw this.#at(error, String(first), first === last ? `line ${first}` : `lines ${first} to ${last}`);
+    }
+  }
+
+  /** The error with its place, where it is one of ours; what a caller aborts with is the caller's, and stays as it is. */
+  #at(error: unknown, path: string, where?: string): unknown {
+    if (isMemoryError(error) && error !== this.#signal?.reason) locate(error, path, where);
+    return error;
+  }
+
+  #within<T>(path: string, prepare: () => T): T {
+    try {
+      return prepare();
+    } catch (error) {
+      throw this.#at(error, path);
+    }
+  }
+
+  #prepare(kind: MemoryKind, record: MemoryRecord): Prepared {
     const store = this.#store;
+    // Of what is no scope at all the path is `scope`; of its parts it is their name alone.
+    const scopePath = isPlainObject(record.scope) ? "record.scope" : "record";
+    const scope = this.#within(scopePath, () => memoryScope(record.scope));
     const vectors = kind === "semantic" ? store.section("semantic") : undefined;
-    const isSequence = kind === "working" && Array.isArray(record.value);
-    const whole = isSequence ? { ...record, value: [] } : record;
-    const prepared = prepareRecord(kind, scope, whole, store.rules, store.now(), vectors);
+    const items: readonly unknown[] | undefined =
+      kind === "working" && Array.isArray(record.value) ? record.value : undefined;
+    const whole = items !== undefined ? { ...record, value: [] } : record;
+    const prepared = this.#within("record", () => prepareRecord(kind, scope, whole, store.rules, store.now(), vectors));
     // A sequence was appended element by element: together they may be larger, and nest deeper, than one value may.
-    const elements = isSequence
-      ? Array.from(record.value, (one, index) => admitValue(one, store.rules, `value.${index}`))
-      : [];
+    const elements = this.#within("record", () =>
+      Array.from(items ?? [], (one, index) => admitValue(one, store.rules, `value.${index}`)),
+    );
     const own = [...(prepared.stored.redacted ?? []), ...elements.flatMap((one) => one.redacted)];
     const marks = new Set([...(record.redacted ?? []), ...own]);
     const stored: StoredRecord = {
@@ -129,7 +182,7 @@ class Import {
       version: record.version,
       redacted: marks.size === 0 ? undefined : Object.freeze([...marks]),
     };
-    return { stored, value: isSequence ? elements.map((one) => one.value) : prepared.value };
+    return { stored, value: items !== undefined ? elements.map((one) => one.value) : prepared.value };
   }
 
   async #takeWorking(prepared: Prepared, line: MemoryExport): Promise<void> {
@@ -192,6 +245,14 @@ class Import {
 function isIterable(records: unknown): boolean {
   const methods = [Symbol.asyncIterator, Symbol.iterator].map((name): unknown => Reflect.get(Object(records), name));
   return methods.some((method) => typeof method === "function");
+}
+
+// Where several scopes hold an episode of the id, the conflict does not say which of them it is.
+function lineOfEpisode(gathered: readonly Gathered<LogEntry>[], error: unknown): number | undefined {
+  if (!isMemoryError(error, "MEMORY_CONFLICT")) return undefined;
+  const alike = gathered.filter(({ entry }) => entry.record.id === error.id);
+  const scopes = new Set(alike.map(({ entry }) => placeOf(entry.record.scope, "")));
+  return scopes.size === 1 ? alike.at(-1)?.line : undefined;
 }
 
 function incomplete(message: string): MemoryRecordError {

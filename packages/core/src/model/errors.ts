@@ -60,6 +60,21 @@ export function isMemoryError(error: unknown, code?: string): boolean {
   return isBranded(error) && (code === undefined || codeOf(error) === code);
 }
 
+/**
+ * Says where in a longer input an error of ours stands: `path` goes before its own, where it has one, and `where` before
+ * its message. Only for an error that was made here, and that nobody holds yet.
+ */
+export function locate(error: MemoryError, path: string, where?: string): void {
+  if (where !== undefined) {
+    const { message, stack } = error;
+    const located = `${where}: ${message}`;
+    hide(error, { message: located, stack: stack?.replace(message, () => located) });
+  }
+  if (error instanceof MemoryRecordError || error instanceof MemoryScopeError) {
+    hide(error, { path: `${path}.${error.path}` });
+  }
+}
+
 /** A scope, or a record's scope or kind, is not what the operation needs. Nothing was read or stored. */
 export class MemoryScopeError extends MemoryError {
   override readonly code = "MEMORY_SCOPE";
