@@ -68,3 +68,16 @@ describe("a proxy", () => {
 test("the marks of what was masked are nobody's to change", () => {
   expect(Object.isFrozen(admit("a@b.cd", { redact: () => "[redacted]" }, "value").redacted)).toBe(true);
 });
+
+test("a refusal's stack shows who called, however deep it was found", () => {
+  let value: unknown = new Date();
+  for (let depth = 0; depth < 100; depth += 1) value = { value };
+  const nameOfTheCaller = (): unknown => admit(value, null, "value", 1_000_000);
+  let stack: unknown;
+  try {
+    nameOfTheCaller();
+  } catch (error) {
+    stack = Reflect.get(Object(error), "stack");
+  }
+  expect(stack).toMatch(/nameOfTheCaller/);
+});

@@ -70,7 +70,7 @@ export class Admission {
         const masked = this.#masking === null ? input : maskText(this.#masking, input);
         if (masked === undefined) return this.#refuse(NO_TEXT, step);
         this.#bytes += masked.length + 1;
-        if (this.#bytes > this.#maxBytes * MAX_EXCESS) return this.tooLarge();
+        if (this.#bytes > this.#maxBytes * MAX_EXCESS) return this.#tooLarge();
         if (masked !== input && !isNoted) this.#note(step);
         return masked;
       }
@@ -107,7 +107,7 @@ export class Admission {
       this.#bytes += 1;
       copy.push(this.#value(element, index, false));
       // The length of a proxy may be a lie.
-      if (this.#bytes > this.#maxBytes && types.isProxy(input)) return this.tooLarge();
+      if (this.#bytes > this.#maxBytes && types.isProxy(input)) return this.#tooLarge();
     }
     if (Object.getOwnPropertyNames(input).length !== copy.length + 1 || hasSymbols(input)) {
       return this.#refuse("an array with named properties", undefined);
@@ -156,14 +156,22 @@ export class Admission {
 
   #meet(container: object): void {
     this.#met ??= new Set();
-    if (this.#met.has(container) || this.#bytes > this.#maxBytes * MAX_EXCESS) this.tooLarge();
+    if (this.#met.has(container) || this.#bytes > this.#maxBytes * MAX_EXCESS) this.#tooLarge();
     this.#met.add(container);
   }
 
   /** Raises that the value is too large, `size` being what it takes at the least. */
   tooLarge(): never {
+    throw this.#excess();
+  }
+
+  #tooLarge(): never {
+    throw fromCaller(this.#excess());
+  }
+
+  #excess(): MemoryLimitError {
     const [limit, size] = [this.#maxBytes, this.#bytes];
-    throw new MemoryLimitError(`a value takes more than ${size} bytes as JSON; ${limit} are taken`, {
+    return new MemoryLimitError(`a value takes more than ${size} bytes as JSON; ${limit} are taken`, {
       what: "value",
       limit,
       size,
@@ -180,10 +188,18 @@ export class Admission {
   }
 
   #refuse(what: string, step: string | number | undefined): never {
-    throw new MemoryRecordError(`${what} is not JSON that a store can hold; \`error.path\` says where it stands`, {
-      path: this.#path(step),
-    });
+    throw fromCaller(
+      new MemoryRecordError(`${what} is not JSON that a store can hold; \`error.path\` says where it stands`, {
+        path: this.#path(step),
+      }),
+    );
   }
+}
+
+// The walk recurses, and a stack shows ten frames: without its own, those of the caller are among them.
+function fromCaller<E extends Error>(error: E): E {
+  Error.captureStackTrace(error, Admission.prototype.admit);
+  return error;
 }
 
 /** The text as the redactor masks it; `undefined` when it gives anything but a text. */
