@@ -43,16 +43,29 @@ export interface MemoryStoreOptions {
   readonly settings?: Partial<MemoryStoreSettings> | undefined;
 }
 
-const OPTION_TYPES = {
-  clock: (value: unknown) => hasMethods(value, "now", "sleep"),
-  redactor: (value: unknown) => value === null || hasMethods(value, "redact"),
-  maxValueBytes: (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0,
-  contradictions: (value: unknown) => hasMethods(value, "judge"),
-  decay: (value: unknown) => hasMethods(value, "weigh"),
-  derivedIndices: (value: unknown) => Array.isArray(value) && value.every((one) => hasMethods(one, "purge")),
-  onEvent: (value: unknown) => typeof value === "function",
-  entropy: (value: unknown) => typeof value === "function",
-  settings: (value: unknown) => typeof value === "object" && value !== null,
+/** What each option has to be, as a check and in words. */
+const OPTION_TYPES: Readonly<Record<string, readonly [is: (value: unknown) => boolean, needed: string]>> = {
+  clock: [(value) => hasMethods(value, "now", "sleep"), "a clock has now() and sleep(ms, signal)"],
+  redactor: [
+    (value) => value === null || hasMethods(value, "redact"),
+    "a redactor has redact(text); null masks nothing",
+  ],
+  maxValueBytes: [
+    (value) => Number.isSafeInteger(value) && Number(value) > 0,
+    "maxValueBytes is a whole number of 1 or more",
+  ],
+  contradictions: [(value) => hasMethods(value, "judge"), "a contradiction policy has judge(incoming, newest)"],
+  decay: [(value) => hasMethods(value, "weigh"), "a decay policy has weigh(record, at)"],
+  derivedIndices: [
+    (value) => Array.isArray(value) && value.every((one) => hasMethods(one, "purge")),
+    "derivedIndices is an array of indices, each with a name and purge(entries)",
+  ],
+  onEvent: [(value) => typeof value === "function", "onEvent is a function"],
+  entropy: [(value) => typeof value === "function", "entropy is a function that gives numbers in [0, 1)"],
+  settings: [
+    (value) => typeof value === "object" && value !== null,
+    "settings is an object, as memoryStoreSettings gives it",
+  ],
 };
 
 /** A store's parts. */
@@ -216,12 +229,13 @@ function checkOptions(options: MemoryStoreOptions): void {
     throw new MemorySettingsError("a store's options are not an object", { setting: "options" });
   }
   for (const [name, value] of Object.entries(options)) {
-    const check: unknown = Reflect.get(OPTION_TYPES, name);
-    if (typeof check !== "function") {
+    const type = Object.hasOwn(OPTION_TYPES, name) ? OPTION_TYPES[name] : undefined;
+    if (type === undefined) {
       throw new MemorySettingsError("a store has an unknown option (its name is in `setting`)", { setting: name });
     }
-    if (value !== undefined && check(value) !== true) {
-      throw new MemorySettingsError(`the option ${name} is not what it must be`, { setting: name });
+    const [is, needed] = type;
+    if (value !== undefined && !is(value)) {
+      throw new MemorySettingsError(`the option ${name} is not what it must be: ${needed}`, { setting: name });
     }
   }
   const names = (options.derivedIndices ?? []).map((index) => index.name);
