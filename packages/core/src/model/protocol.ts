@@ -23,8 +23,8 @@ export interface KeyPageOptions extends CallOptions {
   readonly reach?: MemoryReach | undefined;
   /** How many at most, 1..1,000; default 100. */
   readonly limit?: number | undefined;
-  /** Where the page before ended. */
-  readonly cursor?: string | undefined;
+  /** Where the page before ended; `null` (its end) and `undefined` begin anew. */
+  readonly cursor?: string | null | undefined;
 }
 
 /** A working key that is there. */

@@ -217,7 +217,7 @@ export class Operation<Q, R> {
     const attempts = this.#attempts;
     const outcome = this.#mayHaveEffect ? "unknown" : "not-applied";
     const effect = outcome === "unknown" ? "whether it had an effect is unknown" : "it had no effect";
-    const message = `${store}: the operation failed after ${attempts} attempt(s); ${effect}`;
+    const message = `${store}: the operation failed after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}; ${effect}`;
     return new MemoryUnavailableError(message, { store, attempts, outcome }, this.#lastError);
   }
 }

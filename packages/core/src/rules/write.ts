@@ -165,7 +165,11 @@ export function splitEntry({ stored, value }: Prepared): WorkingEntry {
 export function admitVector(embedding: readonly number[] | undefined, rules: VectorRules): readonly number[] {
   const received = embedding?.length ?? 0;
   if (embedding === undefined || received !== rules.dimensions) {
-    throw new EmbeddingDimensionError(`an embedding has ${received} dimensions; this store holds ${rules.dimensions}`, {
+    const found =
+      embedding === undefined
+        ? "an embedding is missing"
+        : `an embedding has ${received} ${received === 1 ? "dimension" : "dimensions"}`;
+    throw new EmbeddingDimensionError(`${found}; this store holds vectors of width ${rules.dimensions}`, {
       expected: rules.dimensions,
       received,
     });
