@@ -73,7 +73,19 @@ const DOTTED: readonly (readonly [first: string, least: readonly number[]])[] = 
   ["ya29", [20]], // Google OAuth
 ];
 
-const byFirst: ReadonlyMap<number, readonly Tail[]> = Map.groupBy(KEYS, ([prefix]) => prefix.charCodeAt(0));
+const byFirst: ReadonlyMap<number, readonly Tail[]> = groupByFirst();
+
+// Not `Map.groupBy`: a Node without it is to get as far as the message about its version.
+function groupByFirst(): ReadonlyMap<number, readonly Tail[]> {
+  const groups = new Map<number, Tail[]>();
+  for (const key of KEYS) {
+    const first = key[0].charCodeAt(0);
+    const group = groups.get(first);
+    if (group === undefined) groups.set(first, [key]);
+    else group.push(key);
+  }
+  return groups;
+}
 
 /** Every token, key and long hex of the text. */
 export function findKeys(text: string): Span[] {
