@@ -93,7 +93,7 @@ describe.skipIf(lane.isMissing)("a proxy before a server", () => {
 
   test("swallows a reply and is silent from then on, when told so", async () => {
     const client = connect({ commandTimeout: 200 });
-    await client.ping();
+    await expect.poll(() => client.ping().catch(() => "not yet")).toBe("PONG");
     proxy.set({ lose: { what: "reply", every: 1, ending: "silence" } });
     await expect(client.set("key", "value")).rejects.toThrow(/timed out/);
     expect(await server.cli("GET", "key")).toBe("value");
@@ -137,12 +137,13 @@ describe.skipIf(lane.isMissing)("a proxy before a server", () => {
 
   test("black hole: connections are taken, nothing passes until it is gone", async () => {
     proxy.set({ blackHole: true });
-    const client = connect({ commandTimeout: 200 });
+    // Without the client's own questions at the start: the hole swallows those too, and they would time out later.
+    const client = connect({ commandTimeout: 200, enableReadyCheck: false, disableClientInfo: true });
     await expect(client.set("key", "value")).rejects.toThrow(/timed out/);
     expect(await server.cli("EXISTS", "key")).toBe(0);
     expect(proxy.counts()).toMatchObject({ connections: 1, bytesUp: 0, bytesDown: 0 });
     proxy.set({});
-    await expect(client.ping()).resolves.toBe("PONG");
+    await expect.poll(() => client.ping().catch(() => "not yet")).toBe("PONG");
   });
 
   test("refuses new connections", async () => {
