@@ -132,7 +132,8 @@ class LocalSentinel implements RedisSentinel {
           master.port !== killed.port && /role:master/.test(`${await master.cli("INFO", "replication")}`) && master
         );
       },
-      30_000,
+      // Under load the Sentinels' votes fail again and again: each try is given up after the failover's own time.
+      90_000,
     );
     return { killed, promoted };
   }
