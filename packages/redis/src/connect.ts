@@ -1,6 +1,7 @@
 // A client of our own: which deployment a connection string means, and every client option that matters, with its reason.
 // Sources are ioredis 6.0.0, built/.
 
+import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { MemoryStoreSettings } from "@memory/core";
 import { MemorySettingsError } from "@memory/core/driver";
@@ -107,11 +108,16 @@ function clientOptions(
         }),
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    ...(isTls ? { tls: { ...(hosts.length === 1 ? { servername: first.host } : {}), ...tls } } : {}),
+    // An address is no server name (RFC 6066, section 3), and Node warns of one.
+    ...(isTls
+      ? { tls: { ...(hosts.length === 1 && isIP(first.host) === 0 ? { servername: first.host } : {}), ...tls } }
+      : {}),
     db,
     replyMapping: "legacy",
-    // With CLIENT SETINFO behind HELLO, a refusal such as `max number of clients` is lost with the answers that never come
-    // (event_handler.js, sendHandshake).
+    // With 3 the client waits for the answers to all of its handshake before it looks at the first, so that a refusal such as
+    // `max number of clients`, after which none comes, is lost (event_handler.js, sendHandshake).
+    protocol: 2,
+    // Its failures are nobody's, and its two commands would be part of every handshake (event_handler.js).
     disableClientInfo: true,
     // Nothing is done before the first operation, and an unreachable server is that operation's error.
     lazyConnect: true,
@@ -171,9 +177,19 @@ function clusterClient({ hosts }: Target, options: ClientOptions): Cluster {
 function own(client: RedisClient, waitMs: number): OwnedClient {
   let lastError: unknown;
   let isClosed = false;
+  // A database that cannot be had is only an `error` to the client: it goes on in database 0 (event_handler.js, `select`).
+  let isElsewhere = false;
   // Without a listener the client prints to the console (Redis.js, silentEmit); what fails is told by operations.
   client.on("error", (error: unknown) => {
+    // What follows from it is no news.
+    if (isElsewhere) return;
     lastError = error;
+    if (commandOf(error) !== "select") return;
+    isElsewhere = true;
+    client.disconnect();
+  });
+  client.on("connect", () => {
+    isElsewhere = false;
   });
   // One listener for all that wait: their number has no bound.
   const waiting = new Set<(isReady: boolean) => void>();
@@ -213,7 +229,10 @@ function own(client: RedisClient, waitMs: number): OwnedClient {
         // A peer that takes the connection and does not answer the handshake is no peer (ioredis bounds only the TCP part).
         const timer = setTimeout(() => {
           settle(false);
-          if (waiting.size === 0 && client.status === "connect") client.disconnect(true);
+          if (waiting.size !== 0 || client.status !== "connect") return;
+          // Destroyed, not ended: to end takes the peer's answer, and until then a late one makes it look ready.
+          if (client instanceof Redis) client.stream.destroy();
+          else client.disconnect(true);
         }, waitMs);
         waiting.add(settle);
         // A client that gave up (a cluster without a node that answers) begins anew.
@@ -225,6 +244,11 @@ function own(client: RedisClient, waitMs: number): OwnedClient {
       client.disconnect();
     },
   };
+}
+
+function commandOf(error: unknown): unknown {
+  const command: unknown = error instanceof Error ? Reflect.get(error, "command") : undefined;
+  return typeof command === "object" && command !== null ? Reflect.get(command, "name") : undefined;
 }
 
 function parseHost(text: string, port: number): { readonly host: string; readonly port: number } {

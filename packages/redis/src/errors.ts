@@ -55,6 +55,14 @@ const REPLIES: Readonly<Record<string, Verdict>> = {
   NOPROTO: NEVER,
 };
 
+/** Replies of the word `ERR`, by what follows. */
+const ERRORS: readonly (readonly [RegExp, Verdict])[] = [
+  // networking.c, acceptCommonHandler: sent on accepting, then the server closes. Some managed services word it anew.
+  [/max number of clients/i, FULL],
+  // db.c, selectCommand: the connection string names a database that is not there.
+  [/^ERR (?:DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/, NEVER],
+];
+
 /** `error.code` of sockets and name resolution (Node's `errors`, libuv); before a connection none had an effect. */
 const SOCKETS: Readonly<Record<string, Verdict>> = {
   ECONNREFUSED: AGAIN,
@@ -108,8 +116,8 @@ export function judge(error: unknown): Verdict {
   const word = /^-?([A-Z]+)(?= |$)/.exec(error.message)?.[1] ?? "";
   const reply = REPLIES[word];
   if (reply !== undefined) return reply;
-  // networking.c, acceptCommonHandler: sent on accepting, then the server closes. Some managed services word it anew.
-  if (/max number of clients/i.test(error.message)) return FULL;
+  const worded = ERRORS.find(([pattern]) => pattern.test(error.message));
+  if (worded !== undefined) return worded[1];
   const code = Reflect.get(error, "code");
   const socket = typeof code === "string" ? SOCKETS[code] : undefined;
   if (socket !== undefined) return socket;

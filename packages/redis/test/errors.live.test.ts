@@ -1,6 +1,9 @@
 // Every row of the table of errors, raised by a real server, and what becomes of it above the driver.
 
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isMemoryError, type MemoryError, type MemoryScope, memoryStoreSettings } from "@memory/core";
 import { canStartLocally, type RedisServer, startProxy, startRedis, startRedisCluster } from "@tooling/servers";
 import { Redis } from "ioredis";
@@ -37,7 +40,7 @@ async function expectTransient(
 
 async function raw(server: RedisServer, ...command: readonly string[]): Promise<Error> {
   const [name = "", ...args] = command;
-  const client = new Redis(server.url, { maxRetriesPerRequest: 0, protocol: 2 });
+  const client = new Redis(server.url, { maxRetriesPerRequest: 0, protocol: 2, enableReadyCheck: false });
   client.on("error", () => undefined);
   const error = await client.call(name, ...args).then(
     () => new Error("no error"),
@@ -103,6 +106,71 @@ describe("replies of a server", () => {
     expect((await failure(store.write(scope, { ...record, key: "other" }))).code).toBe("POOL_EXHAUSTED");
     await server.cli("CONFIG", "SET", "maxmemory", "0");
     expect(await store.read(scope, "other")).toBeNull();
+  });
+
+  it("of a server that may not write reach an append as they are, and it has no effect", async () => {
+    await store.append(scope, "turns", 1);
+    await store.append(scope, "turns", 2);
+    await server.cli("CONFIG", "SET", "maxmemory", "1");
+    expect((await failure(store.append(scope, "turns", 3))).code).toBe("POOL_EXHAUSTED");
+    expect((await failure(store.append(scope, "turns", 3, { after: 2 }))).code).toBe("POOL_EXHAUSTED");
+    expect((await failure(store.append(scope, "new", 3))).code).toBe("POOL_EXHAUSTED");
+    await server.cli("CONFIG", "SET", "maxmemory", "0");
+    await server.cli("CONFIG", "SET", "min-replicas-to-write", 1);
+    await expectTransient(store.append(scope, "turns", 3));
+    await expectTransient(store.append(scope, "turns", 3, { after: 2 }));
+    await server.cli("CONFIG", "SET", "min-replicas-to-write", 0);
+    expect((await store.read(scope, "turns"))?.value).toEqual([1, 2]);
+    expect((await store.keys(scope)).keys.map(({ key }) => key)).not.toContain("new");
+    expect(await store.append(scope, "turns", 3, { after: 2 })).toBe(3);
+  });
+
+  it("of a server without memory do not keep an erasure from making room", async () => {
+    const doomed: MemoryScope = { tenantId: "acme", userId: "doomed" };
+    for (let i = 0; i < 20; i += 1) await store.append(doomed, `k${i}`, i);
+    await server.cli("CONFIG", "SET", "maxmemory", "1");
+    expect((await store.erase(doomed, { keys: ["k1", "k2"] })).records).toBe(2);
+    expect((await store.erase(doomed)).records).toBe(18);
+    await server.cli("CONFIG", "SET", "maxmemory", "0");
+  });
+
+  it("WRONGTYPE of a foreign value among the bookkeeping is one too; nothing is half written, and the value stays", async () => {
+    const admin = new Redis(server.url);
+    const own: MemoryScope = { tenantId: "taken", userId: "u" };
+    for (const end of ["meta", "scopes", "scopes:u:u", "u:::index", "derived"]) {
+      const taken = `adk:mem:{taken}:${end}`;
+      await admin.set(taken, "theirs");
+      if (end === "derived") {
+        const artefact = { artefactId: "a", sourceKind: "working", sourceId: "s", adapter: "x" } as const;
+        expect((await failure(store.derived(own, artefact))).code).toBe("MEMORY_CORRUPTION");
+      } else {
+        expect((await failure(store.write(own, { ...record, scope: own }))).code).toBe("MEMORY_CORRUPTION");
+        expect((await failure(store.append(own, "s", 1))).code).toBe("MEMORY_CORRUPTION");
+      }
+      // Of a tenant that has nothing, only what an erasure looks at first is looked at.
+      if (["meta", "scopes", "derived"].includes(end))
+        expect((await failure(store.erase(own))).code).toBe("MEMORY_CORRUPTION");
+      expect(await admin.get(taken)).toBe("theirs");
+      await admin.del(taken);
+      expect(await store.read(own, "k")).toBeNull();
+      expect((await store.keys(own)).keys).toEqual([]);
+      await store.erase({ tenantId: "taken" });
+      expect(await admin.keys("*{taken}*")).toEqual([]);
+    }
+    admin.disconnect();
+  });
+
+  it("that a database is not there, or not allowed, is final: nothing goes to another", async () => {
+    await server.cli("ACL", "SETUSER", "shut", "on", ">Long-Passphrase-2", "~*", "+@all", "-select");
+    const shut = server.url.replace("redis://", "redis://shut:Long-Passphrase-2@");
+    for (const dsn of [`${server.url}/99`, `${shut}/1`]) {
+      await using store = open(dsn);
+      for (let i = 0; i < 2; i += 1) {
+        const error = await failure(store.write({ tenantId: "lost" }, { ...record, scope: { tenantId: "lost" } }));
+        expect(error).toMatchObject({ code: "MEMORY_UNAVAILABLE", attempts: 1, outcome: "not-applied" });
+      }
+    }
+    expect(await server.cli("EXISTS", "adk:mem:{lost}::::working:k")).toBe(0);
   });
 
   it("NOREPLICAS is transient", async () => {
@@ -251,18 +319,45 @@ describe("a connection", () => {
     expect(judge(new NotSentError("none"))).toMatchObject({ isTransient: true, hadNoEffect: true });
   });
 
-  it("to a loading server is transient, and works when it has loaded", async () => {
-    await using server = await startRedis({ appendOnly: true });
-    await server.cli("DEBUG", "POPULATE", 100_000, "filler", 200).catch(() => undefined);
-    await using store = open(server.url, { maxAttempts: 20, backoffMs: 20 });
+  it("to a loading server is transient, and works when it has loaded: LOADING", { timeout: 30_000 }, async () => {
+    const slow = [
+      "--enable-debug-command",
+      "yes",
+      "--key-load-delay",
+      "1000",
+      "--loading-process-events-interval-bytes",
+      "1024",
+    ];
+    await using server = await startRedis({ args: slow });
+    await using store = open(server.url);
     await store.write(scope, record);
-    await server.cli("CONFIG", "SET", "key-load-delay", 50).catch(() => undefined);
+    await server.cli("DEBUG", "POPULATE", 1_500, "filler", 100);
+    await server.cli("SAVE");
+    await server.kill();
     const restarted = server.restart();
-    const read = await store.read(scope, "k").catch((error: unknown) => error);
+    const error = await until(() => raw(server, "GET", "x"), /^LOADING/);
+    expect(judge(error)).toMatchObject({ isTransient: true, hadNoEffect: true });
+    await expectTransient(store.write(scope, { ...record, value: 2 }));
     await restarted;
-    if (isMemoryError(read)) expect(read.code).toBe("MEMORY_UNAVAILABLE");
     expect((await store.read(scope, "k"))?.value).toBe(1);
-    expect(judge(new Error("LOADING Redis is loading the dataset in memory"))).toMatchObject({ isTransient: true });
+  });
+});
+
+describe("a server that cannot save", () => {
+  it("and refuses writes for it is transient: MISCONF", { timeout: 30_000 }, async () => {
+    await using server = await startRedis({ args: ["--enable-protected-configs", "yes"] });
+    await using store = open(server.url);
+    await store.append(scope, "turns", 1);
+    const folder = mkdtempSync(join(tmpdir(), "memory-redis-"));
+    await server.cli("CONFIG", "SET", "save", "3600 1");
+    await server.cli("CONFIG", "SET", "dir", folder);
+    rmSync(folder, { recursive: true });
+    await server.cli("BGSAVE").catch(() => undefined);
+    const error = await until(() => raw(server, "SET", "x", "1"), /^MISCONF/);
+    expect(judge(error)).toMatchObject({ isTransient: true, hadNoEffect: true });
+    await expectTransient(store.write(scope, record));
+    await expectTransient(store.append(scope, "turns", 2));
+    expect((await store.read(scope, "turns"))?.value).toEqual([1]);
   });
 });
 
