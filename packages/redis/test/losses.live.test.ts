@@ -164,7 +164,102 @@ describe("everything", () => {
   });
 });
 
+describe("bookkeeping that is lost", () => {
+  const store = new RedisMemoryStore(admin);
+  const name = (end: string): string => `adk:mem:{${scope.tenantId}}:${end}`;
+  const put = (of: MemoryScope, key = "k"): Promise<unknown> =>
+    store.write(of, { kind: "working", scope: of, key, value: 1, source: "test" });
+
+  it.each(["scopes", "scopes:u:u"])("(%s) does not keep an erasure from what it named", async (lost) => {
+    for (const isNamedAnew of [false, true]) {
+      await admin.flushall();
+      const session = { ...scope, sessionId: "s" };
+      const other = { tenantId: scope.tenantId, userId: "other" };
+      await put(scope);
+      await put(other);
+      expect(await admin.unlink(name(lost))).toBe(1);
+      if (isNamedAnew) await put(session);
+      await store.erase(scope);
+      expect(await store.read(scope, "k")).toBeNull();
+      expect(await store.read(session, "k")).toBeNull();
+      // Also when others come and go, and the tombstones are long gone.
+      await put(session);
+      expect(await store.read(scope, "k")).toBeNull();
+      if (lost !== "scopes") expect(await store.read(other, "k")).not.toBeNull();
+    }
+  });
+
+  it("(the hash) does not keep an erasure from removing what the registries name", async () => {
+    await put(scope);
+    await put({ ...scope, sessionId: "s" });
+    expect(await admin.unlink(name("meta"))).toBe(1);
+    expect((await store.erase({ tenantId: scope.tenantId })).records).toBe(0);
+    expect(await admin.dbsize()).toBe(0);
+  });
+
+  it("(an index that expired) leaves no name of its scope after an erasure", async () => {
+    await put(scope);
+    const session = { tenantId: scope.tenantId, sessionId: "s" };
+    await new RedisMemoryStore(admin, { ttlMs: 60_000 }).append(session, "k", 1);
+    await admin.unlink(name(":s::index"), name(":s::working:k"));
+    expect((await store.erase({ tenantId: scope.tenantId })).records).toBe(1);
+    expect(await admin.dbsize()).toBe(0);
+  });
+});
+
 describe("expiry", () => {
+  it("of the bookkeeping is that of the longest-lived, whichever store wrote it", async () => {
+    const brief = new RedisMemoryStore(admin, { ttlMs: 60_000 });
+    const long = new RedisMemoryStore(admin, { ttlMs: 3_600_000 });
+    const endless = new RedisMemoryStore(admin);
+    const other = { tenantId: scope.tenantId, userId: "v" };
+    const expectCovered = async (): Promise<void> => {
+      const keys = await admin.keys("*");
+      const pairs = await Promise.all(keys.map(async (key) => [key, await admin.pexpiretime(key)] as const));
+      const ends = new Map(pairs.map(([key, end]) => [key, end === -1 ? Number.POSITIVE_INFINITY : end]));
+      const end = (of: string): number => ends.get(`adk:mem:{${scope.tenantId}}:${of}`) ?? 0;
+      for (const [key, at] of ends) {
+        const [, user = ""] = /:working:/.test(key) ? (/}:([^:]*):/.exec(key) ?? []) : [];
+        if (user === "") continue;
+        expect(end(`${user}:::index`), key).toBeGreaterThanOrEqual(at);
+        expect(end(`scopes:u:${user}`), key).toBeGreaterThanOrEqual(at);
+        expect(end("scopes"), key).toBeGreaterThanOrEqual(at);
+        expect(end("meta"), key).toBeGreaterThanOrEqual(at);
+      }
+    };
+    await brief.append(scope, "a", 1);
+    await expectCovered();
+    await long.append(other, "a", 1);
+    await expectCovered();
+    await brief.expire(scope, "a", { ttlMs: 7_200_000 });
+    await expectCovered();
+    await endless.append(scope, "b", 1);
+    await expectCovered();
+    await brief.append(scope, "b", 1);
+    await brief.append(other, "c", 1);
+    await expectCovered();
+    expect((await endless.erase(scope)).records).toBe(2);
+    expect((await endless.read(other, "a"))?.value).toEqual([1]);
+    await expectCovered();
+    expect((await endless.erase({ tenantId: scope.tenantId })).records).toBe(2);
+    expect(await admin.dbsize()).toBe(0);
+  });
+
+  it("is the bookkeeping's again once the last derivation is gone", async () => {
+    const store = new RedisMemoryStore(admin, {
+      ttlMs: 60_000,
+      derivedIndices: [{ name: "i", purge: async () => {} }],
+    });
+    const other = { tenantId: scope.tenantId, userId: "v" };
+    await store.append(scope, "k", 1);
+    await store.append(other, "k", 1);
+    await store.derived(scope, { artefactId: "a", sourceKind: "episodic", sourceId: "e", adapter: "i" });
+    expect(await admin.pexpiretime(`adk:mem:{${scope.tenantId}}:meta`)).toBe(-1);
+    expect(await store.erase(scope)).toMatchObject({ records: 1, artefacts: 1, complete: true });
+    for (const key of await admin.keys("*")) expect(await admin.pexpiretime(key), key).toBeGreaterThan(0);
+    expect((await store.read(other, "k"))?.value).toEqual([1]);
+  });
+
   it("is on every key of a store with a TTL, bookkeeping included, and lasts as long as what it speaks of", async () => {
     const store = new RedisMemoryStore(admin, { ttlMs: 60_000, sliding: true });
     for (let i = 0; i < 50; i += 1) {
