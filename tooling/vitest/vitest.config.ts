@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { defaultClientConditions, defaultServerConditions } from "vite";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { FileReporter } from "./reporter.ts";
 
 const sourceCondition = "@memory/source";
 const isRoot = existsSync("pnpm-workspace.yaml");
@@ -22,7 +23,9 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 30_000,
     // A cluster or a container of its own takes its time on a busy machine.
     hookTimeout: 120_000,
-    reporters: ["default", "json"],
+    reporters: [new FileReporter(), "json"],
+    // What a test that passes prints is of no interest; of one that fails it may hold the seed.
+    silent: "passed-only",
     outputFile: { json: "reports/vitest.json" },
     coverage: {
       provider: "v8",
