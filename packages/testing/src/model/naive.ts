@@ -262,7 +262,7 @@ export class NaiveMemoryStore implements MemoryStore {
     );
     rows.sort(byNewest);
     const list = JSON.stringify(["page", scope, query.reach ?? "exact", query]);
-    const { items, cursor } = this.#page(rows, limit, list, options.cursor ?? undefined, byNewest);
+    const { items, cursor } = this.#page(rows, limit, list, options.cursor, byNewest);
     return { hits: items.map((row) => ({ record: recordOf(row), score: 1 })), cursor };
   }
 
@@ -418,11 +418,11 @@ export class NaiveMemoryStore implements MemoryStore {
     all: readonly T[],
     limit: number,
     list: string,
-    cursor: string | undefined,
+    cursor: string | null | undefined,
     compare: (a: T, b: T) => number,
   ): { readonly items: readonly T[]; readonly cursor: string | null } {
-    const given = cursor === undefined ? undefined : this.#cursors[Number(cursor)];
-    if (cursor !== undefined && given?.list !== list) throw new MemoryCursorError("not of this list");
+    const given = cursor == null ? undefined : this.#cursors[Number(cursor)];
+    if (cursor != null && given?.list !== list) throw new MemoryCursorError("not of this list");
     const after = given === undefined ? all : all.filter((item) => compare(item, untyped<T>(given.last)) > 0);
     const items = after.slice(0, limit);
     if (after.length <= limit) return { items, cursor: null };
