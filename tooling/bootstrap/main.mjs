@@ -17,8 +17,11 @@ try {
 }
 
 async function main([name, ...rest]) {
+  if (name === undefined) throw new Failure("No task is named.", `name one of: ${taskNames()}.`);
+  if (!Object.hasOwn(tasks, name)) {
+    throw new Failure(`There is no task "${name}".`, `name one of: ${taskNames()}.`);
+  }
   const task = tasks[name];
-  if (task === undefined) throw new Failure(`There is no task "${name}".`, `The tasks are: ${taskNames()}.`);
   const args = rest[0] === "--" ? rest.slice(1) : rest;
 
   const toolchain = await findToolchain();

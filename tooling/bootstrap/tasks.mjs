@@ -53,11 +53,13 @@ export const tasks = {
     ),
   ],
   check: (args) => [tool("Checking arrows, package fields, source files and changesets", "checks", args)],
+  // Two steps: arguments behind `--` belong to every task of a run, and would build everything anew.
   api: (args) => [
+    turbo("Building every package", "build", []),
     turbo(
       args.includes("--check") ? "Comparing the public API with its reports" : "Writing the public API reports",
       "api",
-      args.length > 0 ? ["--", ...args] : [],
+      ["--only", ...(args.length > 0 ? ["--", ...args] : [])],
       "`npm run api` writes the reports anew; commit them together with a changeset.",
     ),
   ],
