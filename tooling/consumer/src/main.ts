@@ -1,12 +1,12 @@
-// `tarballs` packs and judges; `project` packs, installs outside the workspace, type-checks and runs.
-// Exit code 1 on any finding.
+// `tarballs` packs into dist/ of the repository, which Git ignores, and judges; `project` packs, installs outside the
+// workspace, type-checks and runs. Exit code 1 on any finding.
 
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { packAll } from "./pack.ts";
+import { PackError, packAll } from "./pack.ts";
 import { useProject } from "./project.ts";
 import { judgeTarball } from "./tarballs.ts";
 
@@ -15,10 +15,13 @@ const [command] = process.argv.slice(2);
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "memory-consumer-"));
 
 try {
-  const tarballs = packAll(root, join(folder, "tarballs"));
   if (command === "tarballs") {
-    for (const packed of tarballs) report(packed.name, await judgeTarball(packed));
+    for (const packed of packAll(root, join(root, "dist"))) {
+      report(packed.name, await judgeTarball(packed));
+      console.log(`        ${relative(root, packed.tarball)}`);
+    }
   } else if (command === "project") {
+    const tarballs = packAll(root, join(folder, "tarballs"));
     const tsc = join(
       dirname(createRequire(join(root, "package.json")).resolve("typescript/package.json")),
       "bin",
@@ -30,6 +33,9 @@ try {
   } else {
     report("usage: main.ts tarballs | project", ["no such command"]);
   }
+} catch (error) {
+  if (!(error instanceof PackError)) throw error;
+  report(error.packageName, error.findings);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
