@@ -18,6 +18,9 @@ const SIDE_BY_SIDE = 16;
 /** How many scopes are looked into at once. */
 const SCOPES = 200;
 
+/** How many rows a dry run asks for at a time. */
+const LOOK_ROWS = 250;
+
 interface Walk {
   readonly steps: AsyncGenerator<undefined, void, undefined>;
   readonly era: string | undefined;
@@ -332,20 +335,23 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
       if (!tenant.tombstones.some((one) => covers(one, scope))) return Number(count);
     }
     const keys = target.keys === undefined ? await allKeys(index) : target.keys;
-    let counted = 0;
-    for (let at = 0; at < keys.length; at += REAP_ROWS) {
-      const page = keys.slice(at, at + REAP_ROWS);
-      const heads = textsOf(
-        await scripts.run(HEADS, [index, meta, ...page.map((key) => records + encodePart(key))], page),
-      );
-      for (const [i, head] of heads.entries()) {
+    const pages = Array.from({ length: Math.ceil(keys.length / LOOK_ROWS) }, (_, i) =>
+      keys.slice(i * LOOK_ROWS, (i + 1) * LOOK_ROWS),
+    );
+    const counts = await inTurns(pages, async (page) => {
+      const rows = page.map((key) => records + encodePart(key));
+      const heads = textsOf(await scripts.run(HEADS, [index, meta, ...rows], page));
+      const visible = heads.flatMap((head, i) => {
         const key = page[i] ?? "";
-        if (head === "" || generationOf(head) <= tenant.hiddenUpTo(scope, key)) continue;
-        counted += 1;
-        if (target.keys !== undefined) sources.add(registrations.sourceOf(scope, decodeHead(head, scope, key).id));
+        return head === "" || generationOf(head) <= tenant.hiddenUpTo(scope, key) ? [] : [{ head, key }];
+      });
+      if (target.keys !== undefined) {
+        for (const { head, key } of visible)
+          sources.add(registrations.sourceOf(scope, decodeHead(head, scope, key).id));
       }
-    }
-    return counted;
+      return visible.length;
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   async function allKeys(index: string): Promise<readonly string[]> {

@@ -64,9 +64,10 @@ local function genOf(head) return tonumber(string.match(head, '^%d+') or '0') en
 // The head of the record, of either form; false when it is not there.
 const HEAD = `
 local function headOf(name)
-  local v = redis.pcall('LINDEX', name, 0)
-  if type(v) ~= 'table' then return v end
-  v = redis.call('GETRANGE', name, 0, 255)
+  local kind = redis.call('TYPE', name).ok
+  if kind == 'none' then return false end
+  if kind == 'list' then return redis.call('LINDEX', name, 0) end
+  local v = redis.call('GETRANGE', name, 0, 255)
   local at = string.find(v, '\\n', 1, true)
   if not at and #v == 256 then
     v = redis.call('GET', name)
