@@ -100,7 +100,6 @@ export class Tenants {
   /** The places that may lie under the scope, from the narrowest registry; each that was there throughout, once or more. */
   async *places(scope: MemoryScope): AsyncGenerator<readonly Place[], void, undefined> {
     const { registries } = this.#names.of(scope);
-    // The named parts, user before session before agent: a session has the fewest scopes as a rule.
     const [all = "", ...named] = registries;
     // The named parts, user before session before agent: a session has the fewest scopes as a rule.
     const narrowest = scope.sessionId !== undefined && scope.userId !== undefined ? named[1] : named[0];
