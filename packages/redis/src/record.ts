@@ -9,7 +9,7 @@ import type { ScriptReply } from "./script.ts";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** How many characters of an element are its token. */
-export const TOKEN_LENGTH = 11;
+const TOKEN_LENGTH = 11;
 
 /** What stands for the token of an element that was not appended. */
 export const NO_TOKEN: string = "-".repeat(TOKEN_LENGTH);

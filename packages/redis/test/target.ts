@@ -51,6 +51,6 @@ export function redisTarget(
 }
 
 /** The masters. */
-export function nodesOf(client: RedisClient): readonly Redis[] {
+function nodesOf(client: RedisClient): readonly Redis[] {
   return client instanceof Cluster ? client.nodes("master") : [client];
 }
