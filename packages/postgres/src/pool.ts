@@ -26,6 +26,9 @@ const LIFETIME_MS = 30 * 60_000;
 /** How long a server may take to hear that a statement is to stop, before the connection is closed. */
 const GRACE_MS = 1_000;
 
+/** How long a cancellation may still be on its way when its statement has ended, before the connection is closed. */
+const LATE_MS = 100;
+
 const noop = (): void => {};
 
 /** Runs statements on connections that are made when they are needed. */
@@ -207,17 +210,16 @@ class Slot {
     }
   }
 
+  // Settles when the connection may be used again, or never will be.
   async #stop(sent: Sent): Promise<void> {
     // Not on its way: the connection is still being made, and the client would keep at it for ever.
     if (!sent.isOnItsWay()) this.#kill();
-    const grace = Promise.withResolvers<void>();
-    const timer = setTimeout(() => {
-      this.#kill();
-      grace.resolve();
-    }, GRACE_MS);
-    sent.rows.then(noop, noop).then(() => clearTimeout(timer));
-    await Promise.race([sent.cancel().catch(noop), grace.promise]);
-    clearTimeout(timer);
+    const settled = sent.rows.then(noop, noop);
+    const heard = sent.cancel().catch(noop);
+    if (!(await isWithin(GRACE_MS, settled))) this.#kill();
+    await settled;
+    // A cancellation that is still on its way would stop what runs here next.
+    if (!(await isWithin(LATE_MS, heard))) this.#kill();
   }
 
   #kill(): void {
@@ -235,6 +237,16 @@ class SilentServerError extends Error {
   constructor() {
     super("the server fell silent");
   }
+}
+
+function isWithin(ms: number, event: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    event.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
 }
 
 function pause(): Promise<void> {

@@ -1,6 +1,6 @@
 // A database as a target of the suite: its tables made as its owner, its stores opened as told, its records damaged by hand.
 
-import type { MemoryKind, MemoryScope } from "@memory/core";
+import type { MemoryKind, MemoryScope, MemoryStoreOptions } from "@memory/core";
 import { createMemoryStore, type MemoryDriver } from "@memory/core/driver";
 import type { ConformanceTarget } from "@memory/testing";
 import postgres from "postgres";
@@ -27,13 +27,13 @@ export async function applySchema(url: string, options: SchemaOptions = {}): Pro
 export function targetOver(
   name: string,
   driver: MemoryDriver,
-  owner: { readonly url: string; readonly schema?: string },
+  owner: { readonly url: string; readonly schema?: string; readonly defaults?: MemoryStoreOptions },
 ): ConformanceTarget {
   const shared = unclosed(driver);
   return {
     name,
     open: ({ ttlMs: _ttlMs, sliding: _sliding, maxElements: _maxElements, ...options }) =>
-      createMemoryStore(shared, options),
+      createMemoryStore(shared, { ...owner.defaults, ...options }),
     corrupt: (scope, kind, key) => damage(owner, scope, kind, key),
   };
 }
