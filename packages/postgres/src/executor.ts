@@ -51,7 +51,10 @@ export interface Sent {
   readonly rows: Promise<readonly Row[]>;
   /** Whether a connection has taken it. */
   isOnItsWay(): boolean;
-  /** Asks the server to stop it. Settles when the server has heard; rejects when it could not be told. */
+  /**
+   * Asks the server to stop it, if it is what runs on its connection. Settles when the server has heard; rejects when it
+   * could not be told.
+   */
   cancel(): Promise<unknown>;
 }
 
@@ -67,9 +70,13 @@ export function send(client: PostgresClient, { text, params }: Statement, prepar
     rows,
     isOnItsWay: () => (Reflect.get(query, "state") ?? null) !== null,
     cancel: async () => {
-      // `query.cancel()` drops the promise of its own request, whose failure would then be nobody's.
+      // Of a query that waits, postgres.js 3.4.9 would lose the connection that is being made for it, or take the answer to
+      // it for the answer to the next one (`initial` and the loop over `sent` in ReadyForQuery). And `query.cancel()` drops
+      // the promise of its own request, whose failure would then be nobody's.
       const canceller: unknown = Reflect.get(query, "canceller");
-      if (typeof canceller === "function") await Reflect.apply(canceller, query, [query]);
+      if (Reflect.get(query, "active") === true && typeof canceller === "function") {
+        await Reflect.apply(canceller, query, [query]);
+      }
     },
   };
 }

@@ -157,6 +157,8 @@ class Slot {
         if (!isCancel && next > 0 && next % hosts.length === 0) await pause();
         const start = isCancel ? next - 1 : next;
         const opened = await openSocket(hosts, start, settings.connectTimeoutMs, this.#isEnding);
+        // Given up meanwhile; not closed before the client listens.
+        if (this.#isEnding && !isCancel) setImmediate(() => opened.socket.destroy());
         if (isCancel) return opened.socket;
         next = opened.index + 1;
         this.#socket = opened.socket;

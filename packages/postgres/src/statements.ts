@@ -212,17 +212,18 @@ export class Statements {
     const versions = this.#versions;
     const key = (alias: string): string => `${EXACT(alias)} AND ${alias}.key=$5::text`;
     const known = "a.version<$9::integer";
+    const columns = columnsOf("a", VERSION_COLUMNS);
     return (
       `SELECT k.version,k.recorded_at,(SELECT count(*) FROM ${versions} a WHERE ${key("a")} AND a.follows=0 AND ${known}),i.key,` +
-      `v.version=w.version,v.version=h.version,${columnsOf("v", VERSION_COLUMNS)},n.id,n.valid_from,NULL,NULL` +
+      `v.is_newest,v.is_held,${columnsOf("v", VERSION_COLUMNS)},n.id,n.valid_from,NULL,NULL` +
       " FROM (SELECT 1) o" +
       ` LEFT JOIN LATERAL (SELECT a.version,a.recorded_at FROM ${versions} a WHERE ${key("a")} AND ${known} ORDER BY a.version DESC LIMIT 1) k ON true` +
-      ` LEFT JOIN LATERAL (SELECT a.key FROM ${versions} a WHERE ${EXACT("a")} AND a.id=$6::text AND (a.key<>$5::text OR ${known}) LIMIT 1) i ON true` +
+      ` LEFT JOIN LATERAL (SELECT a.key FROM ${versions} a WHERE ${EXACT("a")} AND a.id>=$6::text AND a.id<=$6::text AND (a.key<>$5::text OR ${known}) ORDER BY a.id LIMIT 1) i ON true` +
       ` LEFT JOIN LATERAL (SELECT b.lineage FROM ${versions} b WHERE ${key("b")} AND b.follows=0 AND b.version<$9::integer` +
       ` AND NOT EXISTS (SELECT FROM ${versions} a WHERE ${key("a")} AND a.settles<>'{}'::integer[] AND a.settles@>ARRAY[b.lineage] AND ${known})) s ON true` +
-      ` LEFT JOIN LATERAL (SELECT a.version FROM ${versions} a WHERE ${key("a")} AND a.lineage=s.lineage AND a.follows<$9::integer AND ${known} ORDER BY a.follows DESC LIMIT 1) w ON true` +
-      ` LEFT JOIN LATERAL (SELECT a.version FROM ${versions} a WHERE ${key("a")} AND a.lineage=s.lineage AND a.valid_from<=coalesce($7::bigint,greatest($8::bigint,k.recorded_at)) AND ${known} ORDER BY a.valid_from DESC,a.version DESC LIMIT 1) h ON true` +
-      ` LEFT JOIN LATERAL (SELECT ${columnsOf("a", VERSION_COLUMNS)} FROM ${versions} a WHERE ${key("a")} AND a.version=ANY(ARRAY[w.version,h.version]) LIMIT 2) v ON true` +
+      ` LEFT JOIN LATERAL (SELECT ${columns} FROM ${versions} a WHERE ${key("a")} AND a.lineage=s.lineage AND a.follows<$9::integer AND ${known} ORDER BY a.follows DESC LIMIT 1) w ON true` +
+      ` LEFT JOIN LATERAL (SELECT ${columns} FROM ${versions} a WHERE ${key("a")} AND a.lineage=s.lineage AND a.valid_from<=coalesce($7::bigint,greatest($8::bigint,k.recorded_at)) AND ${known} ORDER BY a.valid_from DESC,a.version DESC LIMIT 1) h ON true` +
+      ` LEFT JOIN LATERAL (SELECT true AS is_newest,w.version=h.version AS is_held,${columnsOf("w", VERSION_COLUMNS)} WHERE w.version IS NOT NULL UNION ALL SELECT false,true,${columnsOf("h", VERSION_COLUMNS)} WHERE h.version<>w.version) v ON true` +
       ` LEFT JOIN LATERAL (SELECT a.id,a.valid_from FROM ${versions} a WHERE ${key("a")} AND a.lineage=v.lineage AND (a.valid_from,a.version)>(v.valid_from,v.version) AND ${known} ORDER BY a.valid_from,a.version LIMIT 1) n ON true` +
       " ORDER BY v.lineage,v.version"
     );
@@ -302,6 +303,12 @@ export class Statements {
 
   /* ---------------------------------------------------------------------------------------------- episodic */
 
+  // The episode with an id. Asked for as a range in the order of ids, which only the primary key gives: by equality another
+  // index that begins with the scope costs the same before the table was ever analysed, and the whole scope is read.
+  #byId(id: string): string {
+    return `SELECT ${columnsOf("b", RECORD_COLUMNS)} FROM ${this.#episodes} b WHERE ${EXACT("b")} AND b.id>=${id} AND b.id<=${id} ORDER BY b.id LIMIT 1`;
+  }
+
   /**
    * One episode. Row: `added`, `same`, `again` (another write of the id went on at the same time: ask again), or `differs`
    * and the record that is there.
@@ -314,7 +321,7 @@ export class Statements {
     const values = CONTENT.map((name, index) => `$${index + 5}${CONTENT_CASTS[name] ?? "::text"}`);
     const given = (name: string): string => values[CONTENT.indexOf(name)] ?? "";
     return (
-      `WITH t AS (SELECT ${columnsOf("a", RECORD_COLUMNS)},${differs("a", given, `$${CONTENT.length + 5}::boolean`)} AS differs FROM ${this.#episodes} a WHERE ${EXACT("a")} AND a.id=$5::text),` +
+      `WITH t AS (SELECT ${columnsOf("a", RECORD_COLUMNS)},${differs("a", given, `$${CONTENT.length + 5}::boolean`)} AS differs FROM (${this.#byId("$5::text")}) a),` +
       `w AS (INSERT INTO ${this.#episodes} (tenant_id,${PARTS.join(",")},${CONTENT.join(",")}) SELECT $1::text,$2::text,$3::text,$4::text,${values.join(",")} WHERE NOT EXISTS (SELECT FROM t) ON CONFLICT DO NOTHING RETURNING 1)` +
       ` SELECT CASE WHEN w.r IS NOT NULL THEN 'added' WHEN t.id IS NULL THEN 'again' WHEN t.differs THEN 'differs' ELSE 'same' END,${columnsOf("t", RECORD_COLUMNS)}` +
       " FROM (SELECT (SELECT 1 FROM w) AS r) w LEFT JOIN t ON true"
@@ -340,13 +347,15 @@ export class Statements {
     const lists = CONTENT.map((name, index) => `$${index + 5}::text${type(name)}[]`);
     const given = (name: string): string => `i.${name}`;
     const names = CONTENT.join(",");
+    const there = RECORD_COLUMNS.map((name) => `a_${name}`).join(",");
+    const lost = "(1/(CASE WHEN (SELECT count(*) FROM f)=(SELECT count(*) FROM w) THEN 1 ELSE 0 END))::text";
     return (
-      `WITH i AS MATERIALIZED (SELECT ${names},any_from FROM unnest(${lists.join(",")},$${CONTENT.length + 5}::text::boolean[]) AS i(${names},any_from)),` +
-      `t AS MATERIALIZED (SELECT ${columnsOf("a", RECORD_COLUMNS)},${differs("a", given, "i.any_from")} AS differs FROM i CROSS JOIN LATERAL (SELECT ${columnsOf("b", RECORD_COLUMNS)} FROM ${this.#episodes} b WHERE ${EXACT("b")} AND b.id=i.id LIMIT 1) a),` +
-      `f AS MATERIALIZED (SELECT ${names} FROM i WHERE NOT EXISTS (SELECT FROM t WHERE t.differs) AND NOT EXISTS (SELECT FROM t WHERE t.id=i.id)),` +
+      `WITH j(${names},${there},differs) AS MATERIALIZED (SELECT ${columnsOf("i", CONTENT)},${columnsOf("a", RECORD_COLUMNS)},coalesce(${differs("a", given, "i.any_from")} AND a.id IS NOT NULL,false)` +
+      ` FROM unnest(${lists.join(",")},$${CONTENT.length + 5}::text::boolean[]) AS i(${names},any_from) LEFT JOIN LATERAL (${this.#byId("i.id")}) a ON true),` +
+      `f AS MATERIALIZED (SELECT ${names} FROM j WHERE a_id IS NULL AND NOT EXISTS (SELECT FROM j WHERE differs)),` +
       `w AS (INSERT INTO ${this.#episodes} (tenant_id,${PARTS.join(",")},${names}) SELECT $1::text,$2::text,$3::text,$4::text,${names} FROM f ORDER BY id COLLATE "C" ON CONFLICT DO NOTHING RETURNING 1)` +
-      ` SELECT ${columnsOf("t", RECORD_COLUMNS)} FROM t WHERE t.differs` +
-      ` UNION ALL SELECT ${RECORD_COLUMNS.map((name, index) => (index === 0 ? "(1/(CASE WHEN (SELECT count(*) FROM f)=(SELECT count(*) FROM w) THEN 1 ELSE 0 END))::text" : `NULL${type(name)}`)).join(",")}`
+      ` SELECT ${there} FROM j WHERE differs` +
+      ` UNION ALL SELECT ${RECORD_COLUMNS.map((name, index) => (index === 0 ? lost : `NULL${type(name)}`)).join(",")}`
     );
   }
 
@@ -439,12 +448,11 @@ export class Statements {
     const episodes = meant(this.#episodes, "episodic");
     const doomed = `SELECT ${DERIVATION_ORDER} FROM ${this.#derivations} d WHERE ${p.scope("d", scope, reach)} AND (d.condemned OR (true${this.#implicated(p, target)}))`;
     const tenant = p.text(scope.tenantId);
-    const artefact = `o.tenant_id=${tenant} AND o.adapter=x.adapter AND o.artefact_id=x.artefact_id`;
-    const shared =
-      `SELECT x.adapter,x.artefact_id,bool_and(NOT EXISTS (SELECT FROM ${this.#derivations} o WHERE ${artefact} AND o.mixes)` +
-      ` AND EXISTS (SELECT FROM ${this.#derivations} o WHERE ${artefact} AND NOT o.condemned AND (o.user_id,o.session_id,o.agent)<>(x.user_id,x.session_id,x.agent)` +
-      " AND NOT EXISTS (SELECT FROM x y WHERE y.adapter=o.adapter AND y.artefact_id=o.artefact_id AND y.user_id=o.user_id AND y.session_id=o.session_id AND y.agent=o.agent AND y.source_kind=o.source_kind AND y.source_id=o.source_id)))" +
-      " AS is_kept FROM x GROUP BY x.adapter,x.artefact_id";
+    // What speaks of an artefact is looked up in the primary key, artefact by artefact.
+    const isDoomed =
+      "EXISTS (SELECT FROM x y WHERE y.adapter=o.adapter AND y.artefact_id=o.artefact_id AND y.user_id=o.user_id AND y.session_id=o.session_id AND y.agent=o.agent AND y.source_kind=o.source_kind AND y.source_id=o.source_id)";
+    const speakers = `SELECT NOT bool_or(o.mixes) AND bool_or(NOT o.condemned AND (o.user_id,o.session_id,o.agent)<>(x.user_id,x.session_id,x.agent) AND NOT ${isDoomed}) AS is_kept FROM ${this.#derivations} o WHERE o.tenant_id=${tenant} AND o.adapter=x.adapter AND o.artefact_id=x.artefact_id`;
+    const shared = `SELECT x.adapter,x.artefact_id,bool_and(k.is_kept) AS is_kept FROM x CROSS JOIN LATERAL (${speakers}) k GROUP BY x.adapter,x.artefact_id`;
     return {
       text:
         `WITH v AS MATERIALIZED (${versions}),e AS MATERIALIZED (${episodes}),x AS MATERIALIZED (${doomed}),s AS (${shared})` +
@@ -486,12 +494,12 @@ export class Statements {
     const p = new Params();
     const conditions = [p.scope("d", scope, reach), isCondemned ? "d.condemned" : "NOT d.condemned"];
     if (after !== undefined) conditions.push(`(${DERIVATION_ORDER})>(${this.#place(p, after).join(",")})`);
-    const same = "o.tenant_id=d.tenant_id AND o.adapter=d.adapter AND o.artefact_id=d.artefact_id";
-    const shared =
-      `NOT EXISTS (SELECT FROM ${this.#derivations} o WHERE ${same} AND o.mixes)` +
-      ` AND EXISTS (SELECT FROM ${this.#derivations} o WHERE ${same} AND NOT o.condemned AND (o.user_id,o.session_id,o.agent)<>(d.user_id,d.session_id,d.agent))`;
+    const page = `SELECT d.tenant_id,${DERIVATION_COLUMNS} FROM ${this.#derivations} d WHERE ${conditions.join(" AND ")} ORDER BY ${DERIVATION_ORDER} LIMIT ${p.add(limit, "::bigint")}`;
+    if (!isCondemned)
+      return { text: `SELECT ${DERIVATION_COLUMNS} FROM (${page}) d ORDER BY ${DERIVATION_ORDER}`, params: p.values };
+    const shared = `SELECT NOT bool_or(o.mixes) AND bool_or(NOT o.condemned AND (o.user_id,o.session_id,o.agent)<>(d.user_id,d.session_id,d.agent)) AS is_shared FROM ${this.#derivations} o WHERE o.tenant_id=d.tenant_id AND o.adapter=d.adapter AND o.artefact_id=d.artefact_id`;
     return {
-      text: `SELECT ${DERIVATION_COLUMNS},${isCondemned ? shared : "false"} FROM ${this.#derivations} d WHERE ${conditions.join(" AND ")} ORDER BY ${DERIVATION_ORDER} LIMIT ${p.add(limit, "::bigint")}`,
+      text: `SELECT ${DERIVATION_COLUMNS},s.is_shared FROM (${page}) d CROSS JOIN LATERAL (${shared}) s ORDER BY ${DERIVATION_ORDER}`,
       params: p.values,
     };
   }
