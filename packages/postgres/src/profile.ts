@@ -20,6 +20,13 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
     under: true,
 
     async versions({ scope, key, asOf, knownAt }, call): Promise<KeyVersions | null> {
+      // What is asked of now is told by the newest version of a plain key; an instant that is over hardly ever is.
+      if (knownAt === undefined && (asOf === undefined || asOf >= call.now)) {
+        const [row] = await run(scope, statements.newest(scope, key), call);
+        if (row === undefined) return null;
+        const held = plainIn(scope.tenantId, row, 0, asOf ?? call.now, asOf === undefined);
+        if (held !== undefined) return { scope, key, recordedAt: held.record.recordedAt, versions: [held] };
+      }
       const rows = await run(scope, statements.live({ scope, key, asOf, knownAt, now: call.now }), call);
       const [first] = rows;
       if (first === undefined) return null;
@@ -28,6 +35,16 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
     },
 
     async heads({ scope, key, id, at, before }, call): Promise<KeyHeads> {
+      if (before === undefined) {
+        const [row = []] = await run(scope, statements.newestHead(scope, key, id), call);
+        const idKey = row[0] ?? undefined;
+        if ((row[1] ?? null) === null) return { version: 0, recordedAt: undefined, lineages: 0, open: [], idKey };
+        const held = plainIn(scope.tenantId, row, 1, at ?? call.now, at === undefined);
+        if (held !== undefined) {
+          const { recordedAt, version = 0 } = held.record;
+          return { version, recordedAt, lineages: 1, open: [{ lineage: 1, newest: held, held }], idKey };
+        }
+      }
       const rows = await run(scope, statements.heads({ scope, key, id, at, before, now: call.now }), call);
       const [version = null, recordedAt = null, lineages = null, idKey = null] = rows[0] ?? [];
       return {
@@ -67,6 +84,16 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
       return isTrue(await run(plan.scope, statements.isThere(plan), call));
     },
   };
+}
+
+// The newest version of a key, if it is what the key holds at the instant: the key has one lineage (which nothing can have
+// ended then) and nothing in it begins later. Without an instant of the caller's, the newest `recordedAt` is reached too.
+function plainIn(tenantId: string, row: Row, at: number, instant: number, isOpen: boolean): VersionRow | undefined {
+  if (row[at] !== "1") return undefined;
+  const version = readVersion(tenantId, row, at + 2);
+  const { validFrom = 0, recordedAt } = version.record;
+  const isHeld = validFrom <= (isOpen ? Math.max(instant, recordedAt) : instant);
+  return isHeld && validFrom === Number(row[at + 1]) ? version : undefined;
 }
 
 function versionIn(tenantId: string, row: Row, at: number): readonly VersionRow[] {

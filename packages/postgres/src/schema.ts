@@ -125,8 +125,6 @@ export function tableSql(owner: string, table: TablePlan, partitions?: number): 
         `CREATE TABLE ${owner}.${table.name}_${n} PARTITION OF ${on} FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${n});`,
     ),
     ...table.indexes.filter(({ kind }) => kind === "plain").map((index) => indexSql(owner, table, index)),
-    // A user is of one tenant, a session of one user: without this the planner takes scopes for far smaller than they are.
-    `CREATE STATISTICS ${owner}.${table.name}_parts (dependencies) ON tenant_id, user_id, session_id, agent FROM ${on};`,
     comments.join("\n"),
   ];
 }

@@ -72,6 +72,12 @@ export const PROFILE_VERSIONS: TablePlan = {
     column("lineage", "integer", "Which strand of the key it continues, counted from 1; several are a contradiction"),
     column("follows", "integer", "The version that was the newest of the lineage; 0 where it begins one"),
     { ...column("settles", "integer[]", "The lineages that end where this version begins"), fallback: "'{}'" },
+    column(
+      "lineages",
+      "integer",
+      "How many lineages the key has up to this version: told here so that one look finds a plain key",
+    ),
+    column("latest_from", "bigint", "The greatest valid_from of the key up to this version, for the same reason"),
     text("token", "Names the write, so that a repeated attempt is recognised"),
     ...RECORD,
   ],

@@ -49,6 +49,8 @@ const entries = [...Array(50).keys()].map((n) => ({
 
 /** Every statement that reads, as it is asked most, and how many rows it may look at beyond those that it gives. */
 const reads: readonly { readonly name: string; readonly statement: Statement; readonly slack?: number }[] = [
+  { name: "newest", statement: statements.newest(scope, "k3") },
+  { name: "newest, and who holds an id", statement: statements.newestHead(scope, "k3", "new") },
   { name: "live", statement: statements.live({ scope, key: "k3", asOf: undefined, knownAt: undefined, now }) },
   { name: "as of", statement: statements.live({ scope, key: "k3", asOf: 5_000, knownAt: undefined, now }) },
   {
@@ -211,8 +213,8 @@ async function fill(sql: PostgresClient): Promise<void> {
       SELECT ${parts}, 'e' || s.n || '-' || g, 'turn' || g % 10, '"a turn of some length, as people type them into a box"', 'fill', 1, g * 1000 + s.n,
         CASE WHEN g % 400 = 7 THEN '{"rare": "yes", "n": 1}'::jsonb WHEN g % 4 = 0 THEN '{"n": 1}'::jsonb END, g
       FROM s CROSS JOIN generate_series(1, ${EPISODES / SCOPES}) g;
-    INSERT INTO memory.profile_versions (tenant_id, user_id, session_id, agent, key, version, id, lineage, follows, token, value, source, confidence, valid_from, recorded_at)
-      SELECT ${parts}, 'k' || k, v, 'p' || s.n || '-' || k || '-' || v, 1, v - 1, 't', '"a fact"', 'fill', 1, v * 1000, v * 1000
+    INSERT INTO memory.profile_versions (tenant_id, user_id, session_id, agent, key, version, id, lineage, follows, lineages, latest_from, token, value, source, confidence, valid_from, recorded_at)
+      SELECT ${parts}, 'k' || k, v, 'p' || s.n || '-' || k || '-' || v, 1, v - 1, 1, v * 1000, 't', '"a fact"', 'fill', 1, v * 1000, v * 1000
       FROM s CROSS JOIN generate_series(1, 5) k CROSS JOIN generate_series(1, ${VERSIONS / SCOPES / 5}) v;
     INSERT INTO memory.derivations (tenant_id, user_id, session_id, agent, source_kind, source_id, adapter, artefact_id, mixes, condemned)
       SELECT ${parts}, 'episodic', 'e' || s.n || '-' || g, 'index', 'a' || s.n || '-' || g, false, g = 1 FROM s CROSS JOIN generate_series(1, 20) g;
