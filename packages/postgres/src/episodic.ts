@@ -79,9 +79,21 @@ async function logMany(
   } catch (error) {
     if (error instanceof DifferingError) return error.records;
     // Raised by the statement itself, see `logMany` there.
-    if (isFromServer(error) && error.code === "22012") return undefined;
-    throw error;
+    if (!isFromServer(error) || error.code !== "22012") throw error;
+    return await findDiffering(statements, chunks, once);
   }
+}
+
+async function findDiffering(
+  statements: Statements,
+  chunks: readonly Chunk[],
+  once: Once,
+): Promise<readonly StoredRecord[] | undefined> {
+  for (const { scope, entries } of chunks) {
+    const rows = await once(scope, statements.differing(scope, entries));
+    if (rows.length > 0) return rows.map((row) => readRecord(scope.tenantId, row));
+  }
+  return undefined;
 }
 
 async function logChunks(

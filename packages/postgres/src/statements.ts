@@ -37,6 +37,9 @@ const CONTENT_CASTS: Readonly<Record<string, string>> = {
   recorded_at: "::bigint",
 };
 
+/** The same as lists, for many at once; a list of nulls alone is `null`, which `unnest` fills up. */
+const LISTS: string = CONTENT.map((name, index) => `$${index + 5}::text${listType(name)}[]`).join(",");
+
 /** Collects the parameters of a statement whose conditions depend on the request. */
 class Params {
   readonly values: Param[] = [];
@@ -373,33 +376,43 @@ export class Statements {
   }
 
   /**
-   * Episodes of one scope, in the order of their ids, all or none. Rows: the records that are there and differ, and a last
-   * one of nulls. Raises 22012 where another write of one of the ids went on at the same time: ask again.
+   * Episodes of one scope, all or none, in the order given: that of their ids, so that no two writers wait for each other.
+   * Rows: where none was new, those that are there and differ; and a last one of nulls. Raises 22012, and stores nothing,
+   * where some were new and others are there and differ (see {@link differing}), or where another write of one of the ids
+   * went on at the same time (ask again). What is there is looked at only where not all were new.
    */
   logMany(scope: MemoryScope, entries: readonly LogEntry[]): Statement {
-    const columns: (string | number | null)[][] = CONTENT.map(() => []);
-    for (const { record } of entries) {
-      for (const [index, value] of recordParams(record).entries()) columns[index]?.push(value);
-    }
-    const arrays = columns.map(arrayLiteral);
-    const free = arrayLiteral(entries.map(({ anyFrom }) => (anyFrom ? "t" : "f")));
-    return { text: this.#texts.logMany, params: [...scopeParams(scope), ...arrays, free] };
+    return { text: this.#texts.logMany, params: [...scopeParams(scope), ...listParams(entries), entries.length] };
   }
 
   #logManyText(): string {
-    const type = (name: string): string => (CONTENT_CASTS[name] ?? "::text").replace("::text::", "::");
-    const lists = CONTENT.map((name, index) => `$${index + 5}::text${type(name)}[]`);
-    const given = (name: string): string => `i.${name}`;
     const names = CONTENT.join(",");
     const there = RECORD_COLUMNS.map((name) => `a_${name}`).join(",");
-    const lost = "(1/(CASE WHEN (SELECT count(*) FROM f)=(SELECT count(*) FROM w) THEN 1 ELSE 0 END))::text";
+    const count = `$${CONTENT.length + 6}::bigint`;
+    const isWhole = `CASE WHEN c.n=${count} THEN 1 WHEN c.n+(SELECT count(*) FROM j)<${count} THEN 0 WHEN c.n>0 AND EXISTS (SELECT FROM j WHERE j.differs) THEN 0 ELSE 1 END`;
     return (
-      `WITH j(${names},${there},differs) AS MATERIALIZED (SELECT ${columnsOf("i", CONTENT)},${columnsOf("a", RECORD_COLUMNS)},coalesce(${differs("a", given, "i.any_from")} AND a.id IS NOT NULL,false)` +
-      ` FROM unnest(${lists.join(",")},$${CONTENT.length + 5}::text::boolean[]) AS i(${names},any_from) LEFT JOIN LATERAL (${this.#byId("i.id")}) a ON true),` +
-      `f AS MATERIALIZED (SELECT ${names} FROM j WHERE a_id IS NULL AND NOT EXISTS (SELECT FROM j WHERE differs)),` +
-      `w AS (INSERT INTO ${this.#episodes} (tenant_id,${PARTS.join(",")},${names}) SELECT $1::text,$2::text,$3::text,$4::text,${names} FROM f ORDER BY id COLLATE "C" ON CONFLICT DO NOTHING RETURNING 1)` +
-      ` SELECT ${there} FROM j WHERE differs` +
-      ` UNION ALL SELECT ${RECORD_COLUMNS.map((name, index) => (index === 0 ? lost : `NULL${type(name)}`)).join(",")}`
+      `WITH w AS (INSERT INTO ${this.#episodes} (tenant_id,${PARTS.join(",")},${names}) SELECT $1::text,$2::text,$3::text,$4::text,${names} FROM unnest(${LISTS}) AS i(${names}) ON CONFLICT DO NOTHING RETURNING 1),` +
+      "c AS MATERIALIZED (SELECT count(*) AS n FROM w)," +
+      `j(${there},differs) AS MATERIALIZED (${this.#compared("a", `(SELECT c.n FROM c)<${count}`)})` +
+      ` SELECT ${there} FROM j WHERE j.differs AND (SELECT c.n FROM c)=0` +
+      ` UNION ALL SELECT ${RECORD_COLUMNS.map((name, index) => (index === 0 ? `(1/(${isWhole}))::text` : `NULL${listType(name)}`)).join(",")} FROM c`
+    );
+  }
+
+  /** Of these episodes, those that are there and differ. Rows: the records that are there. */
+  differing(scope: MemoryScope, entries: readonly LogEntry[]): Statement {
+    return {
+      text: `SELECT ${columnsOf("j", RECORD_COLUMNS)} FROM (${this.#compared("a", "true")}) j WHERE j.differs`,
+      params: [...scopeParams(scope), ...listParams(entries)],
+    };
+  }
+
+  // Those that are there, each with whether it differs from what is given.
+  #compared(alias: string, condition: string): string {
+    const given = (name: string): string => `i.${name}`;
+    return (
+      `SELECT ${columnsOf(alias, RECORD_COLUMNS)},${differs(alias, given, "i.any_from")} AS differs` +
+      ` FROM unnest(${LISTS},$${CONTENT.length + 5}::text::boolean[]) AS i(${CONTENT.join(",")},any_from) CROSS JOIN LATERAL (${this.#byId("i.id")}) ${alias} WHERE ${condition}`
     );
   }
 
@@ -610,6 +623,19 @@ function differs(alias: string, given: (name: string) => string, anyFrom: string
   const columns = CONTENT.filter((name) => !["id", "recorded_at", "valid_from"].includes(name));
   const parts = columns.map((name) => `${alias}.${name} IS DISTINCT FROM ${given(name)}`);
   return `(${parts.join(" OR ")} OR (NOT ${anyFrom} AND ${alias}.valid_from<>${given("valid_from")}))`;
+}
+
+function listType(name: string): string {
+  return (CONTENT_CASTS[name] ?? "::text").replace("::text::", "::");
+}
+
+function listParams(entries: readonly LogEntry[]): readonly (string | null)[] {
+  const rows = entries.map(({ record }) => recordParams(record));
+  const lists = CONTENT.map((_, index) => {
+    const column = rows.map((row) => row[index] ?? null);
+    return column.every((value) => value === null) ? null : arrayLiteral(column);
+  });
+  return [...lists, arrayLiteral(entries.map(({ anyFrom }) => (anyFrom ? "t" : "f")))];
 }
 
 function afterKey(p: Params, alias: string, after: KeyPosition | undefined): readonly string[] {
