@@ -10,7 +10,7 @@ import {
   sameScope,
 } from "@memory/core/driver";
 import type { Run, RunAll } from "./driver.ts";
-import { LostRaceError } from "./errors.ts";
+import { isLostRace, LostRaceError } from "./errors.ts";
 import { isFromServer, type Statement, type Step } from "./executor.ts";
 import { type Row, readRecord } from "./row.ts";
 import type { Statements } from "./statements.ts";
@@ -33,16 +33,20 @@ export function episodicSection(statements: Statements, run: Run, runAll: RunAll
       const [entry, ...others] = entries;
       if (entry === undefined) return [];
       for (let look = 0; look < LOOKS; look += 1) {
-        const differing =
-          others.length === 0
-            ? readLogged(entry.record.scope, await run(entry.record.scope, statements.log(entry), call))
-            : await logMany(
-                statements,
-                chunksOf(entries),
-                (scope, body) => runAll(scope, body, call),
-                (scope, statement) => run(scope, statement, call),
-              );
-        if (differing !== undefined) return differing;
+        try {
+          const differing =
+            others.length === 0
+              ? readLogged(entry.record.scope, await run(entry.record.scope, statements.log(entry), call))
+              : await logMany(
+                  statements,
+                  chunksOf(entries),
+                  (scope, body) => runAll(scope, body, call),
+                  (scope, statement) => run(scope, statement, call),
+                );
+          if (differing !== undefined) return differing;
+        } catch (error) {
+          if (!isLostRace(error)) throw error;
+        }
       }
       throw new LostRaceError("other writes of the same ids went on and on");
     },

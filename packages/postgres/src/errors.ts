@@ -52,6 +52,14 @@ export class LostRaceError extends Error {
   override readonly name = "LostRaceError";
 }
 
+/**
+ * Whether the statement lost to a concurrent one where the role's default is a higher level of isolation. It had no effect,
+ * and is no failure: at the usual level it would have answered that it lost.
+ */
+export function isLostRace(error: unknown): boolean {
+  return isFromServer(error) && error.code === "40001";
+}
+
 /** Whether calling again may help. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof LostRaceError) return true;

@@ -58,9 +58,15 @@ export interface Sent {
   cancel(): Promise<unknown>;
 }
 
-const BEGIN: Statement = { text: "BEGIN", params: [] };
+// At any higher level, which a role may have as its default, what an erasure waits for would not be seen by it afterwards.
+const BEGIN: Statement = { text: "BEGIN ISOLATION LEVEL READ COMMITTED", params: [] };
 const COMMIT: Statement = { text: "COMMIT", params: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", params: [] };
+
+/** Whether it ends a transaction; one that fails (cancelled, say) may leave the transaction open. */
+export function endsTransaction({ text }: Statement): boolean {
+  return text === COMMIT.text || text === ROLLBACK.text;
+}
 
 /** Sends a statement; columns come back as the text that the server sent, past every parser and transform of the client. */
 export function send(client: PostgresClient, { text, params }: Statement, prepare: boolean): Sent {
@@ -93,15 +99,15 @@ export async function sequence<R>(step: Step, body: (step: Step) => Promise<R>):
     }
   };
   await watched(BEGIN);
-  let value: R;
   try {
-    value = await body(watched);
+    const value = await body(watched);
+    await watched(COMMIT);
+    return value;
   } catch (error) {
-    if (isOpen) await watched(ROLLBACK);
+    // After a failed COMMIT too: where it was cancelled, the transaction is still there. What it says is no news then.
+    if (isOpen) await watched(ROLLBACK).catch(() => undefined);
     throw error;
   }
-  await watched(COMMIT);
-  return value;
 }
 
 /** A transaction whose statements are all sent at once: one round trip. Its connection must be open and nobody else's. */

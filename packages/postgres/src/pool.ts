@@ -9,6 +9,7 @@ import postgres from "postgres";
 import {
   type Executor,
   endsConnection,
+  endsTransaction,
   type Patience,
   type PostgresClient,
   pipeline,
@@ -190,7 +191,7 @@ class Slot {
       this.#prepared.add(statement.text);
       return found;
     } catch (error) {
-      if (endsConnection(error)) this.#isBroken = true;
+      if (endsConnection(error) || endsTransaction(statement)) this.#isBroken = true;
       throw error;
     } finally {
       signal.removeEventListener("abort", stop);

@@ -2,6 +2,7 @@
 
 import type { KeyHeads, KeyVersions, LineageHead, ProfileSection, VersionRow, WritePlan } from "@memory/core/driver";
 import type { Run } from "./driver.ts";
+import { isLostRace } from "./errors.ts";
 import { type Row, readScope, readVersion } from "./row.ts";
 import type { Statements } from "./statements.ts";
 
@@ -78,7 +79,10 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
     },
 
     async commit(plan: WritePlan, call): Promise<boolean> {
-      const isWritten = isTrue(await run(plan.scope, statements.commit(plan), call));
+      const isWritten = await run(plan.scope, statements.commit(plan), call).then(isTrue, (error: unknown) => {
+        if (isLostRace(error)) return false;
+        throw error;
+      });
       // An attempt that was given up may have landed after this one's snapshot was taken.
       if (isWritten || call.attempt === 1) return isWritten;
       return isTrue(await run(plan.scope, statements.isThere(plan), call));

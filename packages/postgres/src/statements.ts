@@ -335,18 +335,18 @@ export class Statements {
       `WITH ${hasBase ? base : ""}w AS (INSERT INTO ${this.#versions} (tenant_id,user_id,session_id,agent,key,version,lineage,follows,settles,token,lineages,latest_from,${columns.join(",")})` +
       ` SELECT $1::text,$2::text,$3::text,$4::text,$5::text,$6::integer+1,$7::integer,$8::integer,$9::text::integer[],$10::text,${facts},${values.join(",")}${hasBase ? " FROM b" : ""}` +
       " ON CONFLICT DO NOTHING RETURNING 1)" +
-      ` SELECT EXISTS (SELECT FROM w) OR ${this.#isThere}`
+      ` SELECT EXISTS (SELECT FROM w) OR ${this.#isThere("$10")}`
     );
   }
 
   /** Whether an earlier attempt of this write is there: what a lost race is told from. Row: that. */
   isThere({ scope, key, base, token }: WritePlan): Statement {
-    const text = `SELECT ${this.#isThere.replace("$10", "$7")}`;
+    const text = `SELECT ${this.#isThere("$7")}`;
     return { text, params: [...scopeParams(scope), key, base, token] };
   }
 
-  get #isThere(): string {
-    return `EXISTS (SELECT FROM ${this.#versions} a WHERE ${EXACT("a")} AND a.key=$5::text AND a.version=$6::integer+1 AND a.token=$10::text)`;
+  #isThere(token: string): string {
+    return `EXISTS (SELECT FROM ${this.#versions} a WHERE ${EXACT("a")} AND a.key=$5::text AND a.version=$6::integer+1 AND a.token=${token}::text)`;
   }
 
   /* ---------------------------------------------------------------------------------------------- episodic */
