@@ -5,8 +5,19 @@ import { type DriverCall, MemorySchemaError, type MemoryWarning } from "@memory/
 import { quoteIdentifier } from "@memory/core/sql";
 import type { Executor, Statement } from "./executor.ts";
 import type { Row } from "./row.ts";
-import { columnSql, indexSql, rowSecuritySql, SCHEMA_VERSION, TENANT_SETTING, tableSql } from "./schema.ts";
-import { LEAST_SERVER_VERSION, TABLES, type TablePlan } from "./tables.ts";
+import {
+  columnSql,
+  indexSql,
+  partitionSecuritySql,
+  rowSecuritySql,
+  SCHEMA_VERSION,
+  TENANT_SETTING,
+  tableSql,
+} from "./schema.ts";
+import { type IndexPlan, LEAST_SERVER_VERSION, TABLES, type TablePlan } from "./tables.ts";
+
+/** The policy's condition as `pg_get_expr` prints it. */
+const TENANT_POLICY = `(tenant_id = current_setting('${TENANT_SETTING}'::text, true))`;
 
 interface Look {
   readonly schema: string;
@@ -37,21 +48,30 @@ export async function verifySchema(
 export function catalogStatement(schema: string): Statement {
   const tables = `{${TABLES.map(({ name }) => name).join(",")}}`;
   const text = `WITH t AS (
-  SELECT c.oid, c.relname, c.relrowsecurity FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  SELECT c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity, c.relowner FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1::text AND c.relname = ANY ($2::text::text[]) AND c.relkind IN ('r', 'p'))
 SELECT 'server'::text, ''::text, s.name::text, s.setting::text, ''::text, ''::text FROM pg_catalog.pg_settings s
- WHERE s.name IN ('server_version_num', 'server_encoding', 'synchronous_commit', 'fsync')
+ WHERE s.name IN ('server_version_num', 'server_encoding', 'synchronous_commit', 'fsync', 'array_nulls')
 UNION ALL SELECT 'role', '', r.rolname::text, (r.rolbypassrls OR r.rolsuper)::text, '', '' FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
 UNION ALL SELECT 'schema', '', n.nspname::text, pg_catalog.has_schema_privilege(n.oid, 'USAGE')::text, '', '' FROM pg_catalog.pg_namespace n WHERE n.nspname = $1::text
-UNION ALL SELECT 'table', t.relname::text, '', t.relrowsecurity::text, coalesce(pg_catalog.obj_description(t.oid, 'pg_class'), ''), '' FROM t
+UNION ALL SELECT 'table', t.relname::text, '', t.relrowsecurity::text, coalesce(pg_catalog.obj_description(t.oid, 'pg_class'), ''),
+ (t.relforcerowsecurity OR NOT pg_catalog.pg_has_role(t.relowner, 'USAGE'))::text FROM t
 UNION ALL SELECT 'grant', t.relname::text, p.word, pg_catalog.has_table_privilege(t.oid, p.word)::text, '', ''
  FROM t CROSS JOIN (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS p(word)
-UNION ALL SELECT 'column', t.relname::text, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull::text, coalesce(o.collname::text, '')
+UNION ALL SELECT 'column', t.relname::text, a.attname::text, pg_catalog.replace(pg_catalog.format_type(a.atttypid, a.atttypmod), '"', ''), a.attnotnull::text, coalesce(o.collname::text, '')
  FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
-UNION ALL SELECT 'index', t.relname::text, i.indexrelid::pg_catalog.regclass::text, pg_catalog.regexp_replace(pg_catalog.pg_get_indexdef(i.indexrelid), '^.* USING ', ''),
- CASE WHEN i.indisprimary THEN 'primary' WHEN i.indisunique AND i.indpred IS NULL THEN 'unique' ELSE 'plain' END, (i.indisvalid AND i.indisready)::text
- FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid
-UNION ALL SELECT 'policy', t.relname::text, p.polname::text, coalesce(pg_catalog.pg_get_expr(p.polqual, p.polrelid), ''), '', ''
+UNION ALL SELECT 'index', t.relname::text, x.relname::text, pg_catalog.replace(pg_catalog.regexp_replace(pg_catalog.pg_get_indexdef(i.indexrelid), '^.* USING ', ''), '"', ''),
+ CASE WHEN NOT i.indimmediate THEN 'deferrable' WHEN i.indisprimary THEN 'primary' WHEN i.indisunique AND i.indpred IS NULL THEN 'unique' ELSE 'plain' END, (i.indisvalid AND i.indisready)::text
+ FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
+UNION ALL SELECT 'default', t.relname::text, a.attname::text, pg_catalog.pg_get_expr(d.adbin, d.adrelid), '', ''
+ FROM t JOIN pg_catalog.pg_attrdef d ON d.adrelid = t.oid JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.adnum
+UNION ALL SELECT 'check', t.relname::text, k.conname::text, k.convalidated::text, '', ''
+ FROM t JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid AND k.contype = 'c'
+UNION ALL SELECT 'part', t.relname::text, c.relname::text, (c.relrowsecurity AND c.relforcerowsecurity)::text, n.nspname::text, ''
+ FROM t JOIN pg_catalog.pg_inherits h ON h.inhparent = t.oid JOIN pg_catalog.pg_class c ON c.oid = h.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+UNION ALL SELECT 'policy', t.relname::text, p.polname::text, pg_catalog.replace(coalesce(pg_catalog.pg_get_expr(p.polqual, p.polrelid), ''), '"', ''),
+ pg_catalog.replace(coalesce(pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid), ''), '"', ''),
+ CASE WHEN NOT p.polpermissive THEN 'narrows' WHEN p.polcmd = '*' AND p.polroles = '{0}' THEN 'all' ELSE 'some' END
  FROM t JOIN pg_catalog.pg_policy p ON p.polrelid = t.oid`;
   return { text, params: [schema, tables] };
 }
@@ -81,6 +101,11 @@ function serverFindings(seen: Catalog): readonly string[] {
   const encoding = seen.setting("server_encoding");
   return [
     ...(version < LEAST_SERVER_VERSION ? [`the server is ${version}; PostgreSQL 15 or newer is needed`] : []),
+    ...(seen.setting("array_nulls") === "off"
+      ? [
+          "array_nulls is off, and an absent field would be stored as NULL's name: ALTER ROLE <role> SET array_nulls = on;",
+        ]
+      : []),
     ...(encoding === "UTF8" ? [] : [`the database's encoding is ${encoding}; create it with ENCODING 'UTF8'`]),
   ];
 }
@@ -107,19 +132,62 @@ function tableFindings(seen: Catalog, owner: string, table: TablePlan, rowSecuri
       const row = seen.one("column", table.name, column.name);
       if (row === undefined)
         return [`${on}.${column.name} is missing: ALTER TABLE ${on} ADD COLUMN ${columnSql(column)};`];
-      return columnFindings(on, column, row);
+      const hasDefault = column.fallback === undefined || seen.one("default", table.name, column.name) !== undefined;
+      const without = `${on}.${column.name} has no default: ALTER TABLE ${on} ALTER COLUMN ${column.name} SET DEFAULT ${column.fallback};`;
+      return [...columnFindings(on, column, row), ...(hasDefault ? [] : [without])];
     }),
+    ...strangers(seen, on, table),
+    ...table.checks.flatMap(({ name, expression }) =>
+      seen.one("check", table.name, name) === undefined
+        ? [`${on} lacks the check ${name}: ALTER TABLE ${on} ADD CONSTRAINT ${name} CHECK (${expression});`]
+        : [],
+    ),
     ...table.indexes.flatMap((index) => {
       const same = seen.of("index", table.name).filter((row) => row[3] === index.using);
       const fit = same.filter((row) => row[4] === index.kind || (index.kind === "plain" && row[4] === "unique"));
       if (fit.some((row) => isTrue(row[5]))) return [];
       const [broken] = fit;
-      if (broken !== undefined) return [`the index ${broken[2]} on ${on} is invalid: REINDEX INDEX ${broken[2]};`];
-      return [`${on} lacks an index (${index.comment}): ${indexSql(owner, table, index)}`];
+      if (broken !== undefined) {
+        const name = `${owner}.${quoteIdentifier(broken[2] ?? "")}`;
+        return [`the index ${name} on ${on} is invalid: REINDEX INDEX ${name};`];
+      }
+      return [
+        `${on} lacks an index (${index.comment}): ${removal(seen, owner, table, index)}${indexSql(owner, table, index)}`,
+      ];
     }),
     ...grantFindings(seen, on, table),
-    ...securityFindings(seen, owner, table, isTrue(there[3]), rowSecurity),
+    ...securityFindings(seen, owner, table, { isOn: isTrue(there[3]), isForced: isTrue(there[5]) }, rowSecurity),
   ];
+}
+
+// What stands in the place of an index: one of its name, another primary key.
+function removal(seen: Catalog, owner: string, table: TablePlan, index: IndexPlan): string {
+  const inPlace = seen
+    .of("index", table.name)
+    .filter((row) => row[2] === index.name || (index.kind === "primary" && row[4] === "primary"));
+  return inPlace
+    .map((row) => {
+      const name = quoteIdentifier(row[2] ?? "");
+      // A constraint goes with its index, an index that is none goes by itself; of both statements one does nothing.
+      return `ALTER TABLE ${owner}.${table.name} DROP CONSTRAINT IF EXISTS ${name}; DROP INDEX IF EXISTS ${owner}.${name}; `;
+    })
+    .join("");
+}
+
+// Columns that are not of this schema and that every insert would have to fill.
+function strangers(seen: Catalog, on: string, table: TablePlan): readonly string[] {
+  return seen
+    .of("column", table.name)
+    .filter(
+      (row) =>
+        isTrue(row[4]) &&
+        !table.columns.some((column) => column.name === row[2]) &&
+        seen.one("default", table.name, row[2] ?? "") === undefined,
+    )
+    .map((row) => {
+      const name = quoteIdentifier(row[2] ?? "");
+      return `${on}.${name} is unknown and must be given: ALTER TABLE ${on} ALTER COLUMN ${name} DROP NOT NULL;`;
+    });
 }
 
 function versionFindings(on: string, comment: string): readonly string[] {
@@ -139,7 +207,7 @@ function columnFindings(on: string, column: TablePlan["columns"][number], row: R
     ...(isType
       ? []
       : [
-          `${on}.${column.name} is ${row[3]} (collation ${row[5] || "none"}): ${alter} TYPE ${column.type}${collation};`,
+          `${on}.${column.name} is ${row[3]} (collation ${row[5] || "none"}): ${alter} TYPE ${column.type}${collation} USING ${column.name}::${column.type};`,
         ]),
     ...(isTrue(row[4]) === !isOptional
       ? []
@@ -159,19 +227,35 @@ function securityFindings(
   seen: Catalog,
   owner: string,
   table: TablePlan,
-  isOn: boolean,
+  { isOn, isForced }: { readonly isOn: boolean; readonly isForced: boolean },
   isWanted: boolean,
 ): readonly string[] {
   const on = `${owner}.${table.name}`;
   if (!isWanted) {
     return isOn && !bypasses(seen) ? [`${on} has row security: open the store with rowSecurity: true`] : [];
   }
-  const hasPolicy = seen.of("policy", table.name).some((row) => row[3]?.includes(`'${TENANT_SETTING}'`));
-  const [all = ""] = rowSecuritySql(owner, table);
-  const [enable = "", force = "", policy = ""] = all.split("\n");
+  const policies = seen.of("policy", table.name);
+  const permissive = policies.filter((row) => row[5] !== "narrows");
+  const isFit = (row: Row): boolean =>
+    row[5] === "all" && row[3] === TENANT_POLICY && (row[4] === "" || row[4] === TENANT_POLICY);
+  const policyName = `${table.name}_tenant`;
+  // Policies that open are joined by OR: one that opens more undoes the others.
+  const wrong = permissive.filter((row) => !isFit(row)).map((row) => quoteIdentifier(row[2] ?? ""));
+  const lines = (rowSecuritySql(owner, table)[0] ?? "").split("\n");
+  const [enable = "", force = "", policy = ""] = lines;
+  const hasPolicy = permissive.some(isFit);
+  const shut = seen.of("part", table.name).filter((row) => !isTrue(row[3]));
   return [
     ...(isOn ? [] : [`${on} has no row security: ${enable} ${force}`]),
-    ...(hasPolicy ? [] : [`${on} has no policy on the tenant: ${policy}`]),
+    ...(isOn && !isForced ? [`the role owns ${on}, whose row security does not hold for its owner: ${force}`] : []),
+    ...wrong.map((name) => `the policy ${name} opens ${on} to other tenants: DROP POLICY ${name} ON ${on};`),
+    ...(hasPolicy
+      ? []
+      : [`${on} has no policy on the tenant: DROP POLICY IF EXISTS ${policyName} ON ${on}; ${policy}`]),
+    ...shut.map((row) => {
+      const part = `${quoteIdentifier(row[4] ?? "")}.${quoteIdentifier(row[2] ?? "")}`;
+      return `the partition ${part} has no row security of its own: ${partitionSecuritySql(part)}`;
+    }),
   ];
 }
 
