@@ -45,7 +45,7 @@ export async function verifySchema(
 }
 
 /** Rows: what kind of thing, the table it is of, its name, and three details. */
-export function catalogStatement(schema: string): Statement {
+function catalogStatement(schema: string): Statement {
   const tables = `{${TABLES.map(({ name }) => name).join(",")}}`;
   const text = `WITH t AS (
   SELECT c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity, c.relowner FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -143,7 +143,7 @@ function tableFindings(seen: Catalog, owner: string, table: TablePlan, rowSecuri
         : [],
     ),
     ...table.indexes.flatMap((index) => {
-      const same = seen.of("index", table.name).filter((row) => row[3] === index.using);
+      const same = seen.of("index", table.name).filter((row) => unquoted(row[3]) === index.using);
       const fit = same.filter((row) => row[4] === index.kind || (index.kind === "plain" && row[4] === "unique"));
       if (fit.some((row) => isTrue(row[5]))) return [];
       const [broken] = fit;
@@ -285,6 +285,11 @@ function warnings(seen: Catalog, { rowSecurity }: Look): readonly MemoryWarning[
 
 function bypasses(seen: Catalog): boolean {
   return seen.of("role").some((row) => isTrue(row[3]));
+}
+
+// With quote_all_identifiers the catalogs quote what needs no quotes.
+function unquoted(definition: string | null | undefined): string {
+  return (definition ?? "").replaceAll('"', "");
 }
 
 // A boolean as text is `true`; as a column of its own it is `t`.
