@@ -2,13 +2,13 @@
 
 import type { MemoryScope } from "@memory/core";
 import { type DriverCall, type MemoryDriver, MemorySettingsError } from "@memory/core/driver";
+import { DEFAULT_SCHEMA } from "./ddl.ts";
 import { episodicSection } from "./episodic.ts";
 import { erasureSection } from "./erasure.ts";
 import { hadNoEffect, isExhausted, isTransient, toMemoryError } from "./errors.ts";
 import type { Executor, Statement, Step } from "./executor.ts";
 import { profileSection } from "./profile.ts";
 import type { Row } from "./row.ts";
-import { DEFAULT_SCHEMA } from "./schema.ts";
 import { Statements } from "./statements.ts";
 import { verifySchema } from "./verify.ts";
 

@@ -2,3 +2,4 @@
 
 export { PostgresMemoryStore, type PostgresMemoryStoreOptions } from "./connect.ts";
 export type { PostgresDriverOptions } from "./driver.ts";
+export type { PostgresClient } from "./executor.ts";

@@ -29,9 +29,6 @@ export const RECORD_COLUMNS: readonly string[] = [
 /** The columns of a version: a record's, then these. */
 export const VERSION_COLUMNS: readonly string[] = [...RECORD_COLUMNS, "version", "lineage", "settles"];
 
-/** How many columns {@link readVersion} reads: a version's, then `id` and `valid_from` of what follows and of what ended it. */
-export const VERSION_WIDTH: number = VERSION_COLUMNS.length + 4;
-
 /** The columns, each of the table that `alias` names. */
 export function columnsOf(alias: string, columns: readonly string[]): string {
   return columns.map((name) => `${alias}.${name}`).join(",");
@@ -106,15 +103,14 @@ export function scopeParams({ tenantId, userId = "", sessionId = "", agent = "" 
   return [tenantId, userId, sessionId, agent];
 }
 
-/** Texts (or `null`s) as an array literal, to be cast by the statement. */
-export function arrayLiteral(values: readonly (string | number | null)[]): string {
+/** Texts and numbers as an array literal, to be cast by the statement. */
+export function arrayLiteral(values: readonly (string | number)[]): string {
   let text = "{";
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index];
     if (index > 0) text += ",";
-    if (value === null || value === undefined) text += "NULL";
-    else if (typeof value === "number") text += value;
-    else text += `"${/["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value}"`;
+    if (typeof value === "number") text += value;
+    else if (value !== undefined) text += `"${/["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value}"`;
   }
   return `${text}}`;
 }

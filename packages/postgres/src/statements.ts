@@ -13,9 +13,9 @@ import type {
   WritePlan,
 } from "@memory/core/driver";
 import { quoteIdentifier } from "@memory/core/sql";
+import { TENANT_SETTING } from "./ddl.ts";
 import type { Param, Statement } from "./executor.ts";
 import { arrayLiteral, columnsOf, RECORD_COLUMNS, recordParams, scopeParams, VERSION_COLUMNS } from "./row.ts";
-import { TENANT_SETTING } from "./schema.ts";
 import { METADATA_BY_TENANT } from "./tables.ts";
 
 /** A bound that no version number, and no instant, is above. */
@@ -37,8 +37,14 @@ const CONTENT_CASTS: Readonly<Record<string, string>> = {
   recorded_at: "::bigint",
 };
 
-/** The same as lists, for many at once; a list of nulls alone is `null`, which `unnest` fills up. */
-const LISTS: string = CONTENT.map((name, index) => `$${index + 5}::text${listType(name)}[]`).join(",");
+/**
+ * The content of many episodes, as lists. No element is null, which `array_nulls = off` would take for a text: what is
+ * absent is the empty text, and a subject, which may be empty, begins with a mark. A list of absent ones alone is `null`.
+ */
+const LIST_NAMES: string = CONTENT.join(",");
+const LISTS: string = CONTENT.map(
+  (name, index) => `$${index + 5}::text${isOptional(name) ? "::text" : listType(name)}[]`,
+).join(",");
 
 /** Collects the parameters of a statement whose conditions depend on the request. */
 class Params {
@@ -391,7 +397,7 @@ export class Statements {
     const count = `$${CONTENT.length + 6}::bigint`;
     const isWhole = `CASE WHEN c.n=${count} THEN 1 WHEN c.n+(SELECT count(*) FROM j)<${count} THEN 0 WHEN c.n>0 AND EXISTS (SELECT FROM j WHERE j.differs) THEN 0 ELSE 1 END`;
     return (
-      `WITH w AS (INSERT INTO ${this.#episodes} (tenant_id,${PARTS.join(",")},${names}) SELECT $1::text,$2::text,$3::text,$4::text,${names} FROM unnest(${LISTS}) AS i(${names}) ON CONFLICT DO NOTHING RETURNING 1),` +
+      `WITH w AS (INSERT INTO ${this.#episodes} (tenant_id,${PARTS.join(",")},${names}) SELECT $1::text,$2::text,$3::text,$4::text,${CONTENT.map(listed).join(",")} FROM unnest(${LISTS}) AS i(${LIST_NAMES}) ON CONFLICT DO NOTHING RETURNING 1),` +
       "c AS MATERIALIZED (SELECT count(*) AS n FROM w)," +
       `j(${there},differs) AS MATERIALIZED (${this.#compared("a", `(SELECT c.n FROM c)<${count}`)})` +
       ` SELECT ${there} FROM j WHERE j.differs AND (SELECT c.n FROM c)=0` +
@@ -409,10 +415,9 @@ export class Statements {
 
   // Those that are there, each with whether it differs from what is given.
   #compared(alias: string, condition: string): string {
-    const given = (name: string): string => `i.${name}`;
     return (
-      `SELECT ${columnsOf(alias, RECORD_COLUMNS)},${differs(alias, given, "i.any_from")} AS differs` +
-      ` FROM unnest(${LISTS},$${CONTENT.length + 5}::text::boolean[]) AS i(${CONTENT.join(",")},any_from) CROSS JOIN LATERAL (${this.#byId("i.id")}) ${alias} WHERE ${condition}`
+      `SELECT ${columnsOf(alias, RECORD_COLUMNS)},${differs(alias, listed, "i.any_from")} AS differs` +
+      ` FROM unnest(${LISTS},$${CONTENT.length + 5}::text::boolean[]) AS i(${LIST_NAMES},any_from) CROSS JOIN LATERAL (${this.#byId("i.id")}) ${alias} WHERE ${condition}`
     );
   }
 
@@ -629,11 +634,24 @@ function listType(name: string): string {
   return (CONTENT_CASTS[name] ?? "::text").replace("::text::", "::");
 }
 
+function isOptional(name: string): boolean {
+  return ["valid_to", "subject", "predicate", "metadata", "redacted"].includes(name);
+}
+
+// A column of the lists as what it stands for.
+function listed(name: string): string {
+  if (!isOptional(name)) return `i.${name}`;
+  if (name === "subject") return "substr(nullif(i.subject,''),2)";
+  return `nullif(i.${name},'')${listType(name)}`;
+}
+
 function listParams(entries: readonly LogEntry[]): readonly (string | null)[] {
   const rows = entries.map(({ record }) => recordParams(record));
-  const lists = CONTENT.map((_, index) => {
+  const lists = CONTENT.map((name, index) => {
     const column = rows.map((row) => row[index] ?? null);
-    return column.every((value) => value === null) ? null : arrayLiteral(column);
+    if (column.every((value) => value === null)) return null;
+    const mark = name === "subject" ? "+" : "";
+    return arrayLiteral(column.map((value) => (value === null ? "" : mark === "" ? value : `${mark}${value}`)));
   });
   return [...lists, arrayLiteral(entries.map(({ anyFrom }) => (anyFrom ? "t" : "f")))];
 }
@@ -652,7 +670,7 @@ function prefixConditions(p: Params, alias: string, prefix: string | undefined):
 }
 
 /** The least text, in UTF-8 byte order, that is above every text with this prefix; `undefined` where there is none. */
-export function prefixEnd(prefix: string): string | undefined {
+function prefixEnd(prefix: string): string | undefined {
   const points = [...prefix].map((character) => character.codePointAt(0) ?? 0);
   while (points.length > 0) {
     const last = points.pop() ?? 0;

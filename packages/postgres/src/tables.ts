@@ -61,7 +61,7 @@ const PARTS = "tenant_id, user_id, session_id, agent";
 /** What the metadata index is over: the metadata below the tenant's own name, so that no other tenant's are looked at. */
 export const METADATA_BY_TENANT = "jsonb_set('{}'::jsonb, ARRAY[tenant_id], metadata)";
 
-export const PROFILE_VERSIONS: TablePlan = {
+const PROFILE_VERSIONS: TablePlan = {
   name: "profile_versions",
   comment: "Facts, every version ever written; rows are only added, and removed by erasure alone",
   columns: [
@@ -103,7 +103,7 @@ export const PROFILE_VERSIONS: TablePlan = {
   ],
 };
 
-export const EPISODES: TablePlan = {
+const EPISODES: TablePlan = {
   name: "episodes",
   comment: "Things that happened, at a time",
   columns: [...SCOPE, text("id", "The record's id, once in a scope"), text("key", "What it is filed under"), ...RECORD],
@@ -130,7 +130,7 @@ export const EPISODES: TablePlan = {
   ],
 };
 
-export const DERIVATIONS: TablePlan = {
+const DERIVATIONS: TablePlan = {
   name: "derivations",
   comment: "What was built from records and is kept elsewhere, so that erasure can follow it",
   columns: [
@@ -165,7 +165,7 @@ export const DERIVATIONS: TablePlan = {
   ],
 };
 
-export const ERASURES: TablePlan = {
+const ERASURES: TablePlan = {
   name: "erasures",
   comment: "Erasures under way, and how much they removed; empty when none is",
   columns: [

@@ -3,18 +3,10 @@
 
 import { type DriverCall, MemorySchemaError, type MemoryWarning } from "@memory/core/driver";
 import { quoteIdentifier } from "@memory/core/sql";
+import { columnSql, indexSql, partitionSecuritySql, rowSecuritySql, TENANT_SETTING, tableSql } from "./ddl.ts";
 import type { Executor, Statement } from "./executor.ts";
 import type { Row } from "./row.ts";
-import {
-  columnSql,
-  indexSql,
-  partitionSecuritySql,
-  rowSecuritySql,
-  SCHEMA_VERSION,
-  TENANT_SETTING,
-  tableSql,
-} from "./schema.ts";
-import { type IndexPlan, LEAST_SERVER_VERSION, TABLES, type TablePlan } from "./tables.ts";
+import { type IndexPlan, LEAST_SERVER_VERSION, SCHEMA_VERSION, TABLES, type TablePlan } from "./tables.ts";
 
 /** The policy's condition as `pg_get_expr` prints it. */
 const TENANT_POLICY = `(tenant_id = current_setting('${TENANT_SETTING}'::text, true))`;
