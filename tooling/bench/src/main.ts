@@ -1,10 +1,12 @@
 // `npm run bench -- <suite> [--quick]`: runs one suite of benchmarks.
 
 import { benchCore } from "./core.ts";
+import { benchPostgres } from "./postgres.ts";
 import { benchRedis } from "./redis.ts";
 
 const suites: Readonly<Record<string, (options: { readonly quick: boolean }) => Promise<unknown>>> = {
   core: benchCore,
+  postgres: benchPostgres,
   redis: benchRedis,
 };
 

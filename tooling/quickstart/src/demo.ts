@@ -8,7 +8,7 @@ import { HalfLife, isMemoryError, redact, requireMemory } from "@memory/core";
 import { Checks, checkDialogue, checkResemblance, checkTenant } from "./checks.ts";
 import { StoryClock } from "./clock.ts";
 import type { Embedder } from "./embed.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, EngineOptions } from "./engine.ts";
 import { forget } from "./forget.ts";
 import { type Replayed, replay, type Stage, turnName } from "./replay.ts";
 import { type Output, Screen, shown } from "./show.ts";
@@ -22,7 +22,7 @@ export interface Surroundings {
   /** Where it says what is wrong. */
   readonly complaints: Output;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly startEngine: () => Promise<Engine>;
+  readonly startEngine: (options: EngineOptions) => Promise<Engine>;
   readonly embedder: Embedder;
   /** A clock for the time taken, in milliseconds from anywhere. */
   readonly elapsedMs: () => number;
@@ -30,6 +30,8 @@ export interface Surroundings {
 
 const OWN_TRANSCRIPT = fileURLToPath(new URL("../data/conversations.jsonl", import.meta.url));
 const TENANT = "demo";
+/** Who keeps count of the runs; not forgotten with the conversations. */
+const GUESTBOOK = { tenantId: "demo-guestbook" };
 const START = Date.UTC(2026, 4, 4, 9);
 const DEFAULT_EMBEDDED = 100;
 const SHOWN_MISMATCHES = 10;
@@ -41,6 +43,8 @@ npm run demo -- --input FILE        replays the conversations of FILE and checks
                   { id, services, turns: [{ speaker: "user" | "system", text, state? }] }
                   \`state\` is what is annotated to hold after the turn: { service: { slot: value } }
   --embed N|all   how many user turns of FILE are embedded, from the first on (default ${DEFAULT_EMBEDDED}; 10 to 20 ms each)
+  --data DIR      where profiles and episodes are kept, by PostgreSQL in this process (default .memory)
+  --postgres DSN  or a server that has the tables (npx memory-postgres-schema prints them)
   --help          this
 
 Exit code 1 when an answer differs from what it has to be, or an argument or FILE cannot be used.
@@ -50,14 +54,14 @@ Exit code 1 when an answer differs from what it has to be, or an argument or FIL
 export async function runDemo(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { output, complaints, environment } = surroundings;
   try {
-    const { help, input, embed } = parseArguments(args);
+    const { help, input, embed, ...where } = parseArguments(args);
     if (help) {
       output.write(HELP);
       return 0;
     }
     const dialogues = await readTranscript(input ?? OWN_TRANSCRIPT);
     const screen = new Screen(output, environment);
-    return await perform(surroundings, screen, dialogues, { input, embed });
+    return await perform(surroundings, screen, dialogues, { input, embed, ...where });
   } catch (error) {
     if (error instanceof ArgumentError) complaints.write(`${error.message}\n\n${HELP}`);
     else if (error instanceof TranscriptError) complaints.write(`${error.message}\n`);
@@ -68,7 +72,7 @@ export async function runDemo(args: readonly string[], surroundings: Surrounding
   }
 }
 
-interface Arguments {
+interface Arguments extends EngineOptions {
   readonly help: boolean;
   readonly input: string | undefined;
   /** The most user turns to embed. */
@@ -83,9 +87,16 @@ function parseArguments(args: readonly string[]): Arguments {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { help: { type: "boolean" }, input: { type: "string" }, embed: { type: "string" } },
+      options: {
+        help: { type: "boolean" },
+        input: { type: "string" },
+        embed: { type: "string" },
+        data: { type: "string" },
+        postgres: { type: "string" },
+      },
     });
-    return { help: values.help === true, input: values.input, embed: parseEmbed(values.embed) };
+    const { help = false, input, embed, data, postgres } = values;
+    return { help, input, embed: parseEmbed(embed), data, postgres };
   } catch (error) {
     if (error instanceof TypeError) throw new ArgumentError(error.message);
     throw error;
@@ -103,11 +114,11 @@ async function perform(
   surroundings: Surroundings,
   screen: Screen,
   dialogues: readonly Dialogue[],
-  wanted: Pick<Arguments, "input" | "embed">,
+  wanted: Omit<Arguments, "help">,
 ): Promise<number> {
   const { startEngine, embedder, elapsedMs } = surroundings;
   const started = elapsedMs();
-  const engine = await startEngine();
+  const engine = await startEngine({ data: wanted.data, postgres: wanted.postgres });
   try {
     const clock = new StoryClock(START);
     const summaries = new SummaryCache();
@@ -152,6 +163,7 @@ async function play(
     embeddingDimensions: embedder.dimensions,
   });
   await store.verify();
+  await sign(stage, screen);
   const before = await store.erase({ tenantId: TENANT });
   if (before.records > 0) screen.row("cleared", `${counted(before)} of an earlier run`);
   const all = await replayAll(stage, screen, dialogues, input === undefined ? Number.POSITIVE_INFINITY : embed);
@@ -167,6 +179,14 @@ async function play(
   screen.call(`erase({ tenantId: "${TENANT}" })`);
   screen.row("erased", `${counted(receipt)}   complete: ${receipt.complete}`);
   return figures;
+}
+
+// What an earlier run left in the guest book is there still, where the engine keeps anything.
+async function sign({ store }: Stage, screen: Screen): Promise<void> {
+  const last = await store.profile(GUESTBOOK, "runs");
+  const runs = typeof last?.value === "number" ? last.value + 1 : 1;
+  await store.upsert(GUESTBOOK, { key: "runs", value: runs, source: "the demo" });
+  screen.row("run", runs === 1 ? "the first here" : `number ${runs} here, as it remembers`);
 }
 
 async function replayAll(

@@ -14,7 +14,7 @@ process.exitCode = await runDemo(process.argv.slice(2), {
   output: process.stdout,
   complaints: process.stderr,
   environment: process.env,
-  startEngine,
+  startEngine: ({ data = ".memory", postgres }) => startEngine(postgres === undefined ? { data } : { postgres }),
   embedder: sentenceEmbedder(),
   elapsedMs: () => performance.now(),
 });

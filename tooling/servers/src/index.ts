@@ -1,6 +1,7 @@
 // The one door of this package: what a test asks for a server, and the handles it gets.
 
 export { MissingServerError } from "./missing.ts";
+export { findPgBouncer, type PgBouncer, type PgBouncerLane, type PgBouncerOptions } from "./pgbouncer.ts";
 export {
   findPostgres,
   namedPostgresUrl,

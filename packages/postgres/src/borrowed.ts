@@ -1,0 +1,107 @@
+// Statements on a client that the caller keeps: its pool, its settings, its other users. A transaction is a sequence on a
+// reserved connection, a round trip a statement: what is sent ahead on one would be lost without a word when it closes.
+
+import { MemorySettingsError } from "@memory/core/driver";
+import {
+  type Executor,
+  endsConnection,
+  isFromServer,
+  type Patience,
+  type PostgresClient,
+  type Statement,
+  type Step,
+  send,
+  sequence,
+} from "./executor.ts";
+import type { Row } from "./row.ts";
+
+/** Runs statements on the caller's client, and leaves it open. */
+export class BorrowedClient implements Executor {
+  readonly client: PostgresClient;
+  readonly concurrency: number;
+  readonly #stray: WeakSet<object> = new WeakSet();
+  // Cancel requests name a connection, not a statement: one that comes late stops what runs there next.
+  #cancelling = 0;
+  #cancelled = 0;
+
+  /** @throws {MemorySettingsError} It is no postgres.js client, or one that a transaction could hang on. */
+  constructor(client: PostgresClient) {
+    if (typeof client !== "function" || typeof client.unsafe !== "function" || typeof client.options !== "object") {
+      throw new MemorySettingsError("sql is not a postgres.js client", { setting: "sql" });
+    }
+    // `reserve` on a connection that is new never settles then (postgres.js 3.4.9, ReadyForQuery in connection.js).
+    if (Reflect.get(client.options, "fetch_types") === false) {
+      throw new MemorySettingsError(
+        "the client has fetch_types: false, with which a reserved connection may never come",
+        {
+          setting: "sql",
+        },
+      );
+    }
+    this.client = client;
+    this.concurrency = client.options.max;
+  }
+
+  run(statement: Statement, patience: Patience): Promise<readonly Row[]> {
+    return this.#send(this.client, statement, patience.signal);
+  }
+
+  async batch(statements: readonly Statement[], patience: Patience): Promise<readonly (readonly Row[])[]> {
+    return await this.transaction(async (step) => {
+      const all: (readonly Row[])[] = [];
+      for (const statement of statements) all.push(await step(statement));
+      return all;
+    }, patience);
+  }
+
+  async transaction<R>(body: (step: Step) => Promise<R>, { signal }: Patience): Promise<R> {
+    const reserved = await this.client.reserve();
+    let isOpen = true;
+    try {
+      signal.throwIfAborted();
+      return await sequence(async (statement) => {
+        try {
+          return await this.#send(reserved, statement, signal);
+        } catch (error) {
+          if (endsConnection(error)) isOpen = false;
+          throw error;
+        }
+      }, body);
+    } finally {
+      // A connection that closed was taken back already; given back again, it would be used while it is gone.
+      if (isOpen) reserved.release();
+    }
+  }
+
+  isStray(error: unknown): boolean {
+    return typeof error === "object" && error !== null && this.#stray.has(error);
+  }
+
+  async close(): Promise<void> {}
+
+  async #send(client: PostgresClient, statement: Statement, signal: AbortSignal): Promise<readonly Row[]> {
+    const before = this.#cancelled;
+    let isOurs = false;
+    const { rows, cancel } = send(client, statement, true);
+    const stop = (): void => {
+      isOurs = true;
+      this.#cancelling += 1;
+      cancel().then(this.#heard, this.#heard);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      return await rows;
+    } catch (error) {
+      const isCancelled = isFromServer(error) && error.code === "57014";
+      if (isCancelled && !isOurs && (this.#cancelling > 0 || this.#cancelled > before)) this.#stray.add(error);
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  readonly #heard = (): void => {
+    this.#cancelling -= 1;
+    this.#cancelled += 1;
+  };
+}

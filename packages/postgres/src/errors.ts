@@ -1,0 +1,96 @@
+// What a failure means: to be tried again, for want of room, or for good; and whether it surely had no effect. States of the
+// server stand in core's table; what postgres.js and the system say stands here.
+
+import { MemorySchemaError } from "@memory/core/driver";
+import { sqlStateClass, sqlStateHadNoEffect } from "@memory/core/sql";
+import { isFromServer } from "./executor.ts";
+
+/** What one of the client's or the system's codes means. */
+interface ClientState {
+  readonly isTransient: boolean;
+  readonly hadNoEffect: boolean;
+}
+
+/** Codes that are no SQLSTATE; all others are terminal. From postgres.js's src/errors.js, and errno(3). */
+const CLIENT_STATES: ReadonlyMap<string, ClientState> = new Map([
+  // The connection closed with statements in flight, or was closed from this side.
+  ["CONNECTION_CLOSED", { isTransient: true, hadNoEffect: false }],
+  ["CONNECTION_DESTROYED", { isTransient: true, hadNoEffect: false }],
+  ["CONNECT_TIMEOUT", { isTransient: true, hadNoEffect: true }],
+  // The owner of the client has ended it: it will never connect again.
+  ["CONNECTION_ENDED", { isTransient: false, hadNoEffect: true }],
+  ["ECONNREFUSED", { isTransient: true, hadNoEffect: true }],
+  ["ENOTFOUND", { isTransient: true, hadNoEffect: true }],
+  ["EAI_AGAIN", { isTransient: true, hadNoEffect: true }],
+  // No Unix socket: the server is not (yet) there.
+  ["ENOENT", { isTransient: true, hadNoEffect: true }],
+  ["ECONNRESET", { isTransient: true, hadNoEffect: false }],
+  ["ECONNABORTED", { isTransient: true, hadNoEffect: false }],
+  ["EPIPE", { isTransient: true, hadNoEffect: false }],
+  ["ETIMEDOUT", { isTransient: true, hadNoEffect: false }],
+  ["EHOSTUNREACH", { isTransient: true, hadNoEffect: false }],
+  ["ENETUNREACH", { isTransient: true, hadNoEffect: false }],
+  ["EHOSTDOWN", { isTransient: true, hadNoEffect: false }],
+  ["ENETDOWN", { isTransient: true, hadNoEffect: false }],
+]);
+
+/** States that say that the schema is not there, not of this version, or not for this role. */
+const SCHEMA_STATES: ReadonlyMap<string, string> = new Map([
+  ["3F000", "the database schema is missing: apply schemaSql()"],
+  ["42P01", "a table is missing: apply schemaSql()"],
+  ["42703", "a column is missing: apply the migrations of this version"],
+  ["42804", "a column is of another type: apply the migrations of this version"],
+  ["42P10", "a unique index is missing: apply schemaSql()"],
+  [
+    "42501",
+    "the role may not: grant it SELECT, INSERT, UPDATE and DELETE, and open the store with rowSecurity where it is on",
+  ],
+]);
+
+/** A row changed hands while the statement looked, again and again. Nothing was written. */
+export class LostRaceError extends Error {
+  override readonly name = "LostRaceError";
+}
+
+/**
+ * Whether the statement lost to a concurrent one where the role's default is a higher level of isolation. It had no effect,
+ * and is no failure: at the usual level it would have answered that it lost.
+ */
+export function isLostRace(error: unknown): boolean {
+  return isFromServer(error) && error.code === "40001";
+}
+
+/** Whether calling again may help. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof LostRaceError) return true;
+  if (isFromServer(error)) return sqlStateClass(error.code) === "transient";
+  return clientState(error)?.isTransient ?? false;
+}
+
+/** Whether the server, or a pooler before it, had no room. */
+export function isExhausted(error: unknown): boolean {
+  return isFromServer(error) && sqlStateClass(error.code) === "exhausted";
+}
+
+/** Whether it surely had no effect. */
+export function hadNoEffect(error: unknown): boolean {
+  if (error instanceof LostRaceError) return true;
+  if (isFromServer(error)) return sqlStateHadNoEffect(error.code);
+  return clientState(error)?.hadNoEffect ?? false;
+}
+
+/** The schema's error where it is one. */
+export function toMemoryError(error: unknown): MemorySchemaError | undefined {
+  const finding = isFromServer(error) ? SCHEMA_STATES.get(error.code) : undefined;
+  if (finding === undefined) return undefined;
+  return new MemorySchemaError(
+    `postgres: ${finding}; verify() names everything that is wrong`,
+    { findings: [finding] },
+    error,
+  );
+}
+
+function clientState(error: unknown): ClientState | undefined {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  return typeof code === "string" ? CLIENT_STATES.get(code) : undefined;
+}

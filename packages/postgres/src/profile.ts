@@ -1,0 +1,123 @@
+// The profile section: a belief is read in one statement, and written in one.
+
+import type { KeyHeads, KeyVersions, LineageHead, ProfileSection, VersionRow, WritePlan } from "@memory/core/driver";
+import type { Run } from "./driver.ts";
+import { isLostRace } from "./errors.ts";
+import { type Row, readScope, readVersion } from "./row.ts";
+import type { Statements } from "./statements.ts";
+
+/** Where a version begins in the rows of `live`, `beliefs` and `heads`, and which of its columns is never null. */
+const LIVE_AT = 1;
+const BELIEF_AT = 5;
+const HEAD_AT = 6;
+const ID = 3;
+
+/** The section over these statements. */
+export function profileSection(statements: Statements, run: Run): ProfileSection {
+  return {
+    asOf: true,
+    knownAt: true,
+    supersession: true,
+    under: true,
+
+    async versions({ scope, key, asOf, knownAt }, call): Promise<KeyVersions | null> {
+      // What is asked of now is told by the newest version of a plain key; an instant that is over hardly ever is.
+      if (knownAt === undefined && (asOf === undefined || asOf >= call.now)) {
+        const [row] = await run(scope, statements.newest(scope, key), call);
+        if (row === undefined) return null;
+        const held = plainIn(scope.tenantId, row, 0, asOf ?? call.now, asOf === undefined);
+        if (held !== undefined) return { scope, key, recordedAt: held.record.recordedAt, versions: [held] };
+      }
+      const rows = await run(scope, statements.live({ scope, key, asOf, knownAt, now: call.now }), call);
+      const [first] = rows;
+      if (first === undefined) return null;
+      const versions = rows.flatMap((row) => versionIn(scope.tenantId, row, LIVE_AT));
+      return { scope, key, recordedAt: Number(first[0]), versions };
+    },
+
+    async heads({ scope, key, id, at, before }, call): Promise<KeyHeads> {
+      if (before === undefined) {
+        const [row = []] = await run(scope, statements.newestHead(scope, key, id), call);
+        const idKey = row[0] ?? undefined;
+        if ((row[1] ?? null) === null) return { version: 0, recordedAt: undefined, lineages: 0, open: [], idKey };
+        const held = plainIn(scope.tenantId, row, 1, at ?? call.now, at === undefined);
+        if (held !== undefined) {
+          const { recordedAt, version = 0 } = held.record;
+          return { version, recordedAt, lineages: 1, open: [{ lineage: 1, newest: held, held }], idKey };
+        }
+      }
+      const rows = await run(scope, statements.heads({ scope, key, id, at, before, now: call.now }), call);
+      const [version = null, recordedAt = null, lineages = null, idKey = null] = rows[0] ?? [];
+      return {
+        version: Number(version ?? 0),
+        recordedAt: recordedAt === null ? undefined : Number(recordedAt),
+        lineages: Number(lineages ?? 0),
+        open: readHeads(scope.tenantId, rows),
+        idKey: idKey ?? undefined,
+      };
+    },
+
+    async beliefs(request, call): Promise<readonly KeyVersions[]> {
+      const { tenantId } = request.scope;
+      const rows = await run(request.scope, statements.beliefs({ ...request, now: call.now }), call);
+      const keys: (KeyVersions & { readonly versions: VersionRow[] })[] = [];
+      let before: Row = [];
+      for (const row of rows) {
+        const isSame = row[0] === before[0] && row[1] === before[1] && row[2] === before[2] && row[3] === before[3];
+        if (!isSame || keys.length === 0) {
+          keys.push({ scope: readScope(tenantId, row), key: row[3] ?? "", recordedAt: Number(row[4]), versions: [] });
+        }
+        keys.at(-1)?.versions.push(...versionIn(tenantId, row, BELIEF_AT));
+        before = row;
+      }
+      return keys;
+    },
+
+    async history(request, call): Promise<readonly VersionRow[]> {
+      const rows = await run(request.scope, statements.history(request), call);
+      return rows.map((row) => readVersion(request.scope.tenantId, row));
+    },
+
+    async commit(plan: WritePlan, call): Promise<boolean> {
+      const isWritten = await run(plan.scope, statements.commit(plan), call).then(isTrue, (error: unknown) => {
+        if (isLostRace(error)) return false;
+        throw error;
+      });
+      // An attempt that was given up may have landed after this one's snapshot was taken.
+      if (isWritten || call.attempt === 1) return isWritten;
+      return isTrue(await run(plan.scope, statements.isThere(plan), call));
+    },
+  };
+}
+
+// The newest version of a key, if it is what the key holds at the instant: the key has one lineage (which nothing can have
+// ended then) and nothing in it begins later. Without an instant of the caller's, the newest `recordedAt` is reached too.
+function plainIn(tenantId: string, row: Row, at: number, instant: number, isOpen: boolean): VersionRow | undefined {
+  if (row[at] !== "1") return undefined;
+  const version = readVersion(tenantId, row, at + 2);
+  const { validFrom = 0, recordedAt } = version.record;
+  const isHeld = validFrom <= (isOpen ? Math.max(instant, recordedAt) : instant);
+  return isHeld && validFrom === Number(row[at + 1]) ? version : undefined;
+}
+
+function versionIn(tenantId: string, row: Row, at: number): readonly VersionRow[] {
+  return (row[at + ID] ?? null) === null ? [] : [readVersion(tenantId, row, at)];
+}
+
+// One or two rows a lineage: its newest version, and the one that held at the instant, which may be the same.
+function readHeads(tenantId: string, rows: readonly Row[]): readonly LineageHead[] {
+  const heads = new Map<number, { newest?: VersionRow; held: VersionRow | null }>();
+  for (const row of rows) {
+    for (const version of versionIn(tenantId, row, HEAD_AT)) {
+      const head = heads.get(version.lineage) ?? { held: null };
+      if (row[4] === "t") head.newest = version;
+      if (row[5] === "t") head.held = version;
+      heads.set(version.lineage, head);
+    }
+  }
+  return [...heads].flatMap(([lineage, { newest, held }]) => (newest === undefined ? [] : [{ lineage, newest, held }]));
+}
+
+function isTrue(rows: readonly Row[]): boolean {
+  return rows[0]?.[0] === "t";
+}

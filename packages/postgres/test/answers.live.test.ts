@@ -1,0 +1,242 @@
+// What becomes of a write whose answer is lost, of calls that are given up at any moment, and of what is told to the caller:
+// no write lands twice, no connection is left, nothing of a record or of a password is said.
+
+import { inspect } from "node:util";
+import { isMemoryError, type MemoryStoreSettingsInput, memoryScope, memoryStoreSettings } from "@memory/core";
+import { findPostgres, type PostgresPrimary, startProxy, waitFor } from "@tooling/servers";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PostgresMemoryStore } from "../src/index.ts";
+import { applySchema, asOwner } from "./target.ts";
+
+const lane = findPostgres();
+
+describe.skipIf(lane.isMissing)("answers that never come", () => {
+  let server: PostgresPrimary;
+  let count = 0;
+  const unheard: unknown[] = [];
+  const hear = (error: unknown): void => {
+    unheard.push(error);
+  };
+
+  beforeAll(async () => {
+    process.on("unhandledRejection", hear).on("uncaughtException", hear);
+    server = await lane.start();
+    await applySchema(server.url);
+  });
+  afterAll(async () => {
+    process.off("unhandledRejection", hear).off("uncaughtException", hear);
+    await server?.stop();
+    expect(unheard).toEqual([]);
+  });
+
+  const connect = (input: Partial<MemoryStoreSettingsInput> = {}) =>
+    PostgresMemoryStore.connect(memoryStoreSettings({ dsn: server.url, ...input }), { redactor: null });
+  const newScope = () => memoryScope({ tenantId: `lost-${++count}` });
+  const backends = () =>
+    server.psql(
+      "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+    );
+
+  it("lands a write once whose answer was lost after its commit, also when others follow it", async () => {
+    await using proxy = await startProxy(server);
+    await using store = connect({
+      dsn: proxy.through(server.url),
+      poolSize: 1,
+      attemptTimeoutMs: 500,
+      connectTimeoutMs: 500,
+      maxAttempts: 8,
+    });
+    await using other = connect({ poolSize: 1 });
+    const scope = newScope();
+    await store.supersede(scope, { id: "one", key: "k", value: 1, source: "t" });
+    await store.log(scope, { id: "warm", key: "k", value: 1, source: "t" });
+    const versions = () =>
+      server.psql(`SELECT count(*) FROM memory.profile_versions WHERE tenant_id = '${scope.tenantId}'`);
+    // The plan is made while answers come; the row is held so that they stop before the commit.
+    await asOwner(server.url, async (sql) => {
+      await sql.unsafe(`BEGIN; SELECT 1 FROM memory.profile_versions WHERE tenant_id = '${scope.tenantId}' FOR UPDATE`);
+      const call = store.supersede(scope, { id: "two", key: "k", value: 2, source: "t" });
+      await waitFor(
+        "the write to wait",
+        async () => (await server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")) === "1",
+      );
+      proxy.set({ silent: true });
+      await sql.unsafe("COMMIT");
+      await waitFor("the write to land", async () => (await versions()) === "2");
+      await other.supersede(scope, { id: "three", key: "k", value: 3, source: "t" });
+      proxy.reset();
+      proxy.set({});
+      const { record, superseded } = await call;
+      expect(record).toMatchObject({ id: "two", version: 2, value: 2 });
+      expect(superseded?.id).toBe("one");
+    });
+    expect((await store.history(scope, "k")).map((one) => one.id)).toEqual(["one", "two", "three"]);
+    const hits = async (): Promise<number> => (await other.episodes(scope, { limit: 1_000 })).length;
+    // Its statement is known on the connection then, and needs no answer to be run.
+    const warm = { id: "warm", key: "k", value: 1, source: "t" };
+    await store.logAll(scope, [warm, { ...warm, id: "warm too" }]);
+    proxy.set({ silent: true });
+    const logged = store.logAll(
+      scope,
+      [...Array(50).keys()].map((n) => ({ id: `e${n}`, key: "k", value: n, source: "t" })),
+    );
+    await waitFor("the log to land", async () => (await hits()) === 52);
+    proxy.reset();
+    proxy.set({});
+    await logged;
+    expect(await hits()).toBe(52);
+  });
+
+  it("counts what it erased although an answer was lost", async () => {
+    await using proxy = await startProxy(server);
+    await using store = connect({
+      dsn: proxy.through(server.url),
+      poolSize: 1,
+      attemptTimeoutMs: 500,
+      connectTimeoutMs: 500,
+      maxAttempts: 8,
+    });
+    const scope = newScope();
+    await store.logAll(
+      scope,
+      [...Array(50).keys()].map((n) => ({ id: `e${n}`, key: "k", value: n, source: "t" })),
+    );
+    await store.erase(newScope());
+    proxy.set({ silent: true });
+    const erasure = store.erase(scope);
+    const left = () => server.psql(`SELECT count(*) FROM memory.episodes WHERE tenant_id = '${scope.tenantId}'`);
+    await waitFor("the erasure to land", async () => (await left()) === "0");
+    proxy.reset();
+    proxy.set({});
+    expect(await erasure).toMatchObject({ records: 50, complete: true });
+    expect((await store.erase(scope)).records).toBe(0);
+    expect(await server.psql("SELECT count(*) FROM memory.erasures")).toBe("0");
+  });
+
+  it.each([true, false])(
+    "stops at any moment when its caller does, and goes on (own connections: %s)",
+    { timeout: 60_000 },
+    async (isOwn) => {
+      const sql = isOwn ? undefined : postgres(server.url, { max: 3, onnotice: () => {} });
+      const store = sql === undefined ? connect({ poolSize: 3 }) : new PostgresMemoryStore(sql, { redactor: null });
+      const scope = newScope();
+      const records = [...Array(300).keys()].map((n) => ({ id: `e${n}`, key: "k", value: n, source: "t" }));
+      const reason = new Error("enough");
+      let stopped = 0;
+      const calls = [...Array(160).keys()].map(async (n) => {
+        const controller = new AbortController();
+        const { signal } = controller;
+        const call = [
+          () => store.log(scope, { key: "k", value: n, source: "t" }, { signal }),
+          () => store.logAll(scope, records, { signal }),
+          () => store.supersede(scope, { key: "p", value: n, source: "t" }, { signal }),
+          () => store.erase(memoryScope({ tenantId: `${scope.tenantId}-${n % 5}` }), { signal }),
+          () => store.episodes(scope, {}, { signal }),
+        ][n % 5]?.();
+        setTimeout(() => controller.abort(reason), (n * 7) % 90);
+        try {
+          await call;
+        } catch (error) {
+          if (error !== reason) throw error;
+          stopped += 1;
+        }
+      });
+      await Promise.all(calls);
+      expect(stopped).toBeGreaterThan(0);
+      // Whatever was left behind on a connection would show now.
+      await Promise.all(
+        [...Array(60).keys()].map((n) => store.log(scope, { id: `after${n}`, key: "after", value: n, source: "t" })),
+      );
+      expect(await store.episodes(scope, { key: "after", limit: 100 })).toHaveLength(60);
+      const trail = await store.history(scope, "p");
+      expect(trail.map((one) => one.version)).toEqual(trail.map((_, index) => index + 1));
+      const bulk = (await store.episodes(scope, { key: "k", limit: 1_000 })).filter((hit) =>
+        hit.record.id.startsWith("e"),
+      );
+      expect([0, 300]).toContain(bulk.length);
+      const open = await server.psql("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'");
+      expect(open).toBe("0");
+      await store.close();
+      await sql?.end({ timeout: 1 });
+      await waitFor("the connections to be gone", async () => (await backends()) === "0");
+    },
+  );
+
+  it("closes while calls are under way, settles each, and leaves no connection", async () => {
+    for (const ms of [0, 5, 30, 80]) {
+      const store = connect({ poolSize: 3, queueTimeoutMs: 60_000 });
+      const scope = newScope();
+      const calls = [...Array(60).keys()].map((n) =>
+        store.supersede(scope, { key: `k${n % 3}`, value: n, source: "t" }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await store.close();
+      for (const call of await Promise.allSettled(calls)) {
+        if (call.status === "rejected") expect(call.reason).toMatchObject({ code: "MEMORY_UNAVAILABLE" });
+      }
+      await waitFor("the connections to be gone", async () => (await backends()) === "0");
+    }
+  });
+
+  it("tells nothing of a record, a scope or a password, whatever goes wrong", async () => {
+    const secret = "s3cr3t-marker";
+    const scope = memoryScope({ tenantId: `${secret}-tenant`, userId: `${secret}-user` });
+    const record = {
+      id: `${secret}-id`,
+      key: `${secret}-key`,
+      value: { a: `${secret}-value` },
+      source: `${secret}-source`,
+      metadata: { [`${secret}m`]: secret },
+    };
+    await server.psql(
+      `CREATE ROLE reader LOGIN PASSWORD '${secret}-password'; GRANT USAGE ON SCHEMA memory TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA memory TO reader`,
+    );
+    await server.psql(
+      "CREATE ROLE frozen LOGIN; GRANT USAGE ON SCHEMA memory TO frozen; GRANT ALL ON ALL TABLES IN SCHEMA memory TO frozen; ALTER ROLE frozen SET default_transaction_read_only = on",
+    );
+    const broken = await server.createDatabase("broken");
+    await applySchema(broken);
+    await asOwner(broken, (sql) =>
+      sql.unsafe(
+        "ALTER TABLE memory.episodes ADD CONSTRAINT no CHECK (length(value) > 1000); ALTER TABLE memory.profile_versions ADD CONSTRAINT no CHECK (length(value) > 1000)",
+      ),
+    );
+    const password = `:${secret}-password@`;
+    const cases: readonly (readonly [string, string])[] = [
+      [server.url.replace("postgres@", `reader${password}`), "MEMORY_SCHEMA"],
+      [server.url.replace("postgres@", `frozen${password}`), "MEMORY_UNAVAILABLE"],
+      [server.url.replace("postgres@", `nobody${password}`), "MEMORY_UNAVAILABLE"],
+      [server.url.replace("postgres@", `postgres${password}`).replace("/memory", `/${secret}`), "MEMORY_UNAVAILABLE"],
+      [broken.replace("postgres@", `postgres${password}`), "MEMORY_UNAVAILABLE"],
+      [`postgres://agent${password}127.0.0.1:1/${secret}`, "MEMORY_UNAVAILABLE"],
+    ];
+    for (const [dsn, code] of cases) {
+      await using store = connect({ dsn, backoffMs: 1 });
+      for (const call of [
+        () => store.log(scope, record),
+        () => store.logAll(scope, [record, { ...record, id: `${secret}2` }]),
+        () => store.supersede(scope, record),
+      ]) {
+        const error: unknown = await call().catch((reason: unknown) => reason);
+        expect(error).toMatchObject({ code });
+        const said = [
+          inspect(error, { depth: null, showHidden: false }),
+          JSON.stringify(error),
+          isMemoryError(error) ? inspect(error.cause, { depth: null }) + error.stack : "",
+        ].join("\n");
+        expect(said).not.toContain("s3cr3t");
+      }
+      expect(inspect(store, { depth: null, showHidden: true })).not.toContain("s3cr3t");
+    }
+    // A column that is damaged.
+    await using store = connect();
+    await store.log(scope, { ...record, id: "damaged" });
+    await asOwner(server.url, (sql) =>
+      sql.unsafe("UPDATE memory.episodes SET redacted = '{s3cr3t' WHERE id = 'damaged'"),
+    );
+    const error: unknown = await store.episodes(scope).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "MEMORY_CORRUPTION" });
+    expect(inspect(error, { depth: null })).not.toContain("s3cr3t");
+  });
+});
