@@ -22,6 +22,9 @@ import { METADATA_BY_TENANT } from "./tables.ts";
 const LAST_VERSION = 2_147_483_647;
 const LAST_INSTANT = 9_000_000_000_000_000;
 
+/** Up to how many values of a filter are conditions of their own, each of which the index is asked. */
+const MOST_TERMS = 100;
+
 const PARTS: readonly string[] = ["user_id", "session_id", "agent"];
 const EXACT = (alias: string): string =>
   `${alias}.tenant_id=$1::text AND ${alias}.user_id=$2::text AND ${alias}.session_id=$3::text AND ${alias}.agent=$4::text`;
@@ -434,11 +437,16 @@ export class Statements {
       conditions.push(`a.valid_from<=${at}`, `(a.valid_to IS NULL OR a.valid_to>${at})`);
     }
     for (const [name, values] of Object.entries(filter ?? {})) {
-      const terms = values.map(
-        (value) =>
-          `${METADATA} @> ${p.text(`{${JSON.stringify(scope.tenantId)}:${JSON.stringify(Object.fromEntries([[name, value]]))}}`)}::jsonb`,
-      );
-      conditions.push(`(${terms.join(" OR ")})`);
+      const meant = (value: unknown): string =>
+        `{${JSON.stringify(scope.tenantId)}:${JSON.stringify(Object.fromEntries([[name, value]]))}}`;
+      if (values.length <= MOST_TERMS) {
+        const terms = values.map((value) => `${METADATA} @> ${p.text(meant(value))}::jsonb`);
+        conditions.push(`(${terms.join(" OR ")})`);
+      } else {
+        // As one parameter: a statement takes 65,535, and would be another one for each number of values.
+        const list = p.text(`[${values.map(meant).join(",")}]`);
+        conditions.push(`${METADATA} @> ANY (ARRAY(SELECT jsonb_array_elements(${list}::jsonb)))`);
+      }
     }
     if (after !== undefined) {
       const place = `${p.add(after.validFrom, "::bigint")},${p.text(after.id)}`;

@@ -43,7 +43,7 @@ function catalogStatement(schema: string): Statement {
   SELECT c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity, c.relowner FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1::text AND c.relname = ANY ($2::text::text[]) AND c.relkind IN ('r', 'p'))
 SELECT 'server'::text, ''::text, s.name::text, s.setting::text, ''::text, ''::text FROM pg_catalog.pg_settings s
- WHERE s.name IN ('server_version_num', 'server_encoding', 'synchronous_commit', 'fsync', 'array_nulls')
+ WHERE s.name IN ('server_version_num', 'server_encoding', 'synchronous_commit', 'fsync')
 UNION ALL SELECT 'role', '', r.rolname::text, (r.rolbypassrls OR r.rolsuper)::text, '', '' FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
 UNION ALL SELECT 'schema', '', n.nspname::text, pg_catalog.has_schema_privilege(n.oid, 'USAGE')::text, '', '' FROM pg_catalog.pg_namespace n WHERE n.nspname = $1::text
 UNION ALL SELECT 'table', t.relname::text, '', t.relrowsecurity::text, coalesce(pg_catalog.obj_description(t.oid, 'pg_class'), ''),
@@ -93,11 +93,6 @@ function serverFindings(seen: Catalog): readonly string[] {
   const encoding = seen.setting("server_encoding");
   return [
     ...(version < LEAST_SERVER_VERSION ? [`the server is ${version}; PostgreSQL 15 or newer is needed`] : []),
-    ...(seen.setting("array_nulls") === "off"
-      ? [
-          "array_nulls is off, and an absent field would be stored as NULL's name: ALTER ROLE <role> SET array_nulls = on;",
-        ]
-      : []),
     ...(encoding === "UTF8" ? [] : [`the database's encoding is ${encoding}; create it with ENCODING 'UTF8'`]),
   ];
 }

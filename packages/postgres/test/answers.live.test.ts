@@ -179,6 +179,77 @@ describe.skipIf(lane.isMissing)("answers that never come", () => {
     }
   });
 
+  it.each([1, 3])(
+    "settles every call on a borrowed client of %i connections whose backends are killed, and leaves no transaction",
+    { timeout: 120_000 },
+    async (max) => {
+      const sql = postgres(server.url, { max, onnotice: () => {}, backoff: () => 0.02 });
+      const settings = memoryStoreSettings({
+        dsn: server.url,
+        attemptTimeoutMs: 1_000,
+        queueTimeoutMs: 60_000,
+        maxQueued: 1_000,
+      });
+      const store = new PostgresMemoryStore(sql, { redactor: null, settings });
+      const scope = newScope();
+      const records = [...Array(9_000).keys()].map((n) => ({ id: `r${n}`, key: "k", value: n, source: "t" }));
+      const acknowledged: string[] = [];
+      const calls = [...Array(120).keys()].map(async (n) => {
+        await new Promise((resolve) => setTimeout(resolve, n * 8));
+        try {
+          if (n % 30 === 7) await store.logAll(memoryScope({ tenantId: `${scope.tenantId}-bulk` }), records);
+          else if (n % 10 === 3) await store.erase(memoryScope({ tenantId: `${scope.tenantId}-${n}` }));
+          else {
+            await store.log(scope, { id: `e${n}`, key: "k", value: n, source: "t" });
+            acknowledged.push(`e${n}`);
+          }
+        } catch (error) {
+          if (!isMemoryError(error, "MEMORY_UNAVAILABLE") && !isMemoryError(error, "POOL_EXHAUSTED")) throw error;
+        }
+      });
+      for (let round = 0; round < 8; round += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 110));
+        await server.psql(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+        );
+      }
+      await Promise.all(calls);
+      await using own = connect({ poolSize: 1 });
+      const ids = (await own.episodes(scope, { limit: 1_000 })).map((hit) => hit.record.id);
+      expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
+      expect(new Set(ids).size).toBe(ids.length);
+      const bulk = await own.erase({ tenantId: `${scope.tenantId}-bulk` });
+      expect([0, 9_000]).toContain(bulk.records);
+      expect(await server.psql("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")).toBe(
+        "0",
+      );
+      await store.close();
+      await sql.end({ timeout: 1 });
+    },
+  );
+
+  it("gives up connections that are still being made, and leaves none", async () => {
+    await using proxy = await startProxy(server, { delayMs: 150 });
+    await using store = connect({ dsn: proxy.through(server.url), poolSize: 4 });
+    const scope = newScope();
+    for (const ms of [0, 50, 150, 300, 450, 600]) {
+      const controller = new AbortController();
+      const calls = [...Array(4).keys()].map((n) =>
+        store.log(scope, { id: `${ms}-${n}`, key: "k", value: n, source: "t" }, { signal: controller.signal }),
+      );
+      setTimeout(() => controller.abort(new Error("enough")), ms);
+      await Promise.allSettled(calls);
+    }
+    proxy.set({});
+    await Promise.all(
+      [...Array(20).keys()].map((n) => store.log(scope, { id: `a${n}`, key: "a", value: n, source: "t" })),
+    );
+    expect(await store.episodes(scope, { key: "a", limit: 50 })).toHaveLength(20);
+    await store.close();
+    await waitFor("the connections to be gone", async () => (await backends()) === "0");
+    expect(proxy.counts().open).toBe(0);
+  });
+
   it("tells nothing of a record, a scope or a password, whatever goes wrong", async () => {
     const secret = "s3cr3t-marker";
     const scope = memoryScope({ tenantId: `${secret}-tenant`, userId: `${secret}-user` });

@@ -227,6 +227,7 @@ describe.skipIf(lane.isMissing)("limits", () => {
         key: "k",
         value: n,
         source: "t",
+        validFrom: n,
         metadata: { v, ["__proto__"]: "p", "a.b": n },
       })),
     );
@@ -234,6 +235,11 @@ describe.skipIf(lane.isMissing)("limits", () => {
       expect((await store.episodes(scope, { filter: { v } })).map((hit) => hit.record.value)).toEqual([n]);
     }
     expect(await store.episodes(scope, { filter: { v: [] } })).toEqual([]);
+    const most = [...Array(70_000).keys()];
+    expect((await store.episodes(scope, { filter: { v: most } })).map((hit) => hit.record.value)).toEqual([8, 1]);
+    expect(await store.episodes(scope, { filter: { v: [...most.map(String), ...values] }, limit: 100 })).toHaveLength(
+      values.length,
+    );
     expect(await store.episodes(scope, { filter: { v: 1.0, "a.b": [1, 2] } })).toHaveLength(1);
     expect(await store.episodes(scope, { filter: Object.fromEntries([["__proto__", "p"]]), limit: 100 })).toHaveLength(
       values.length,

@@ -19,6 +19,7 @@ const settings: readonly (readonly [string, string])[] = [
   ["standard_conforming_strings", "off"],
   ["backslash_quote", "off"],
   ["escape_string_warning", "on"],
+  ["array_nulls", "off"],
   ["transform_null_equals", "on"],
   ["quote_all_identifiers", "on"],
   ["client_encoding", "'LATIN1'"],
