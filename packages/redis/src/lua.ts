@@ -26,7 +26,7 @@ import { defineScript, type Script } from "./script.ts";
 export const MARK_OFFSET: number = 2 ** 40;
 
 /** How many rows one `reap` may be given: a server with a million rows to drop still answers others within a millisecond. */
-export const REAP_ROWS = 1_000;
+export const REAP_ROWS = 500;
 
 /** How many keys of an index `peek` gives at once. */
 export const FEW = 50;
