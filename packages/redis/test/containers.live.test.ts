@@ -5,7 +5,7 @@ import { memoryStoreConformance, modelBasedRun } from "@memory/testing";
 import { findRedis, type RedisServer } from "@tooling/servers";
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, test } from "vitest";
-import { modelTarget, reference } from "./model-target.ts";
+import { modelTarget, reference, SEQUENCES } from "./model-target.ts";
 import { redisTarget } from "./target.ts";
 
 const TIMEOUT_MS = 300_000;
@@ -24,11 +24,11 @@ for (const flavour of ["redis", "valkey"] as const) {
 
     memoryStoreConformance({ describe, test }, redisTarget(`${flavour} in a container`, client, "suite"));
 
-    test("agrees with the reference over 100 sequences", { timeout: TIMEOUT_MS }, async () => {
+    test(`agrees with the reference over ${SEQUENCES} sequences`, { timeout: TIMEOUT_MS }, async () => {
       await client.flushall();
       const target = modelTarget(flavour, client, "model");
-      const report = await modelBasedRun(target, reference, { sequences: 100, seed: 20_261_130 });
-      expect(report.sequences).toBe(100);
+      const report = await modelBasedRun(target, reference, { sequences: SEQUENCES, seed: 20_261_130 });
+      expect(report.sequences).toBe(SEQUENCES);
     });
   });
 }

@@ -11,6 +11,9 @@ import { redisTarget } from "./target.ts";
 // The run lives in milliseconds and the server in real ones: every millisecond of the run is a hundred seconds of the server.
 const STRETCH = 100_000;
 
+/** How many sequences a deployment's model-based run has: 100, or `MEMORY_SEQUENCES`. */
+export const SEQUENCES: number = Number(process.env["MEMORY_SEQUENCES"] ?? 100);
+
 /** What is compared with. */
 export const reference: ConformanceTarget = {
   name: "in-memory",

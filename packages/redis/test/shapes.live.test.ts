@@ -7,7 +7,7 @@ import { canStartLocally, startRedis, startRedisCluster, startSentinel } from "@
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RedisMemoryStore } from "../src/index.ts";
-import { modelTarget, reference } from "./model-target.ts";
+import { modelTarget, reference, SEQUENCES } from "./model-target.ts";
 import { redisTarget } from "./target.ts";
 
 const START_MS = 60_000;
@@ -43,10 +43,10 @@ describe.skipIf(!canStartLocally())("a cluster", async () => {
     ),
   );
 
-  test("agrees with the reference over 100 sequences", { timeout: RUN_MS }, async () => {
+  test(`agrees with the reference over ${SEQUENCES} sequences`, { timeout: RUN_MS }, async () => {
     const target = modelTarget("redis cluster", batched, "model");
-    const report = await modelBasedRun(target, reference, { sequences: 100, seed: 20_261_130 });
-    expect(report.sequences).toBe(100);
+    const report = await modelBasedRun(target, reference, { sequences: SEQUENCES, seed: 20_261_130 });
+    expect(report.sequences).toBe(SEQUENCES);
   });
 });
 
@@ -76,10 +76,10 @@ describe.skipIf(!canStartLocally())("Sentinels", async () => {
     ),
   );
 
-  test("agrees with the reference over 100 sequences", { timeout: RUN_MS }, async () => {
+  test(`agrees with the reference over ${SEQUENCES} sequences`, { timeout: RUN_MS }, async () => {
     const target = modelTarget("redis behind Sentinels", master, "model");
-    const report = await modelBasedRun(target, reference, { sequences: 100, seed: 20_261_130 });
-    expect(report.sequences).toBe(100);
+    const report = await modelBasedRun(target, reference, { sequences: SEQUENCES, seed: 20_261_130 });
+    expect(report.sequences).toBe(SEQUENCES);
   });
 });
 
