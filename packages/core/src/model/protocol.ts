@@ -132,7 +132,10 @@ export interface MemoryStore {
 
   /* -- episodic: things that happened ------------------------------------------------------------------ */
 
-  /** Logs an episode, idempotently by (scope, id). One round trip. */
+  /**
+   * Logs an episode, idempotently by (scope, id). One round trip. Of an episode that was there already the answer is this
+   * call's record: its `recordedAt`, and a `validFrom` that was left out, are this call's and not those stored.
+   */
   log(scope: MemoryScope, record: MemoryRecordInput, options?: CallOptions): Promise<MemoryRecord>;
   /** Logs many, all or nothing, in one round trip per few thousand. */
   logAll(
