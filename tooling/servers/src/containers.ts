@@ -2,98 +2,63 @@
 // nothing is fetched from a network; `npm run test:live` may fetch them.
 
 import { spawnSync } from "node:child_process";
-import {
-  GenericContainer,
-  getContainerRuntimeClient,
-  ImageName,
-  type StartedTestContainer,
-  Wait,
-} from "testcontainers";
+import { type GenericContainer, getContainerRuntimeClient, ImageName } from "testcontainers";
 import { findOnPath } from "./binaries.ts";
-import { createCertificates } from "./certificates.ts";
-import { createHome, removeHome } from "./home.ts";
 import { isLive } from "./missing.ts";
 import { isAlive, reservePort } from "./ports.ts";
-import { imageVariables, type RedisLane, type RedisOptions, type RedisServer } from "./redis.ts";
-import { ask, type Entrance, type Reply } from "./resp.ts";
 import { waitFor } from "./wait.ts";
 
 type Engine = Awaited<ReturnType<typeof getContainerRuntimeClient>>;
-type Flavour = "redis" | "valkey";
 
-// Where the environment names none.
-const publicImages: Readonly<Record<Flavour, string>> = { redis: "redis:8", valkey: "valkey/valkey:8" };
+/** An image, and the engine that runs it. */
+export interface Place {
+  readonly engine: Engine;
+  readonly image: string;
+}
 
 const ownerLabel = "memory-servers.pid";
-const innerPort = 6_379;
 
-/** The lane of a container, or `undefined` with the reason added. */
-export async function findRedisContainer(flavour: Flavour, reasons: string[]): Promise<RedisLane | undefined> {
+/** Where the image that a variable names can be run (or else the public one), or `undefined` with the reason added. */
+export async function findPlace(variable: string, publicImage: string, reasons: string[]): Promise<Place | undefined> {
   const engine = await getContainerRuntimeClient().catch(() => undefined);
   if (engine === undefined) {
     reasons.push("no container engine answers");
     return undefined;
   }
-  const image = process.env[imageVariables[flavour]] ?? publicImages[flavour];
+  const image = process.env[variable] ?? publicImage;
   if (!isLive() && !(await engine.image.exists(ImageName.fromString(image)))) {
     reasons.push(`the image ${image} is not here, and only npm run test:live fetches one`);
     return undefined;
   }
-  return {
-    isMissing: false,
-    description: `${flavour} in containers of ${image}`,
-    start: (options = {}) => startContainer(engine, flavour, image, options),
-  };
+  return { engine, image };
 }
 
-async function startContainer(
-  engine: Engine,
-  flavour: Flavour,
-  image: string,
-  options: RedisOptions,
-): Promise<RedisServer> {
+/** How a server is run in a container. */
+export interface ContainerPlan {
+  readonly container: GenericContainer;
+  /** The port inside. */
+  readonly innerPort: number;
+  /** Rejects as long as the server takes no command. */
+  readonly ask: (container: Container) => Promise<unknown>;
+  /** Called when the container is removed, also at exit. */
+  readonly onRemoved?: () => void;
+}
+
+/** Starts a container on a loopback port of its own; resolves when its server takes commands. */
+export async function startContainer({ engine }: Place, plan: ContainerPlan): Promise<Container> {
   await prepare(engine);
-  const folder = createHome();
+  const port = await reservePort();
+  const started = await plan.container
+    .withLabels({ [ownerLabel]: `${process.pid}` })
+    // A port of its own choosing would change when the container is started again.
+    .withExposedPorts({ container: plan.innerPort, host: port })
+    .start();
+  const container = new Container(engine, started.getId(), port, plan);
   try {
-    const port = await reservePort();
-    const tls = options.tls === true ? createCertificates(folder) : undefined;
-    const inner = (name: string) => `/tls/${name}`;
-    const container = await new GenericContainer(image)
-      .withLabels({ [ownerLabel]: `${process.pid}` })
-      // A port of its own choosing would change when the container is started again.
-      .withExposedPorts({ container: innerPort, host: port })
-      .withCopyFilesToContainer(
-        tls === undefined
-          ? []
-          : [
-              { source: tls.caPath, target: inner("ca.pem"), mode: 0o644 },
-              { source: tls.certificatePath, target: inner("server.pem"), mode: 0o644 },
-              { source: tls.keyPath, target: inner("server.key"), mode: 0o644 },
-            ],
-      )
-      .withCommand([
-        `${flavour}-server`,
-        ...["--bind", "0.0.0.0", "--protected-mode", "no", "--save", "", "--enable-debug-command", "yes"],
-        ...["--appendonly", options.appendOnly === true ? "yes" : "no"],
-        ...(tls === undefined
-          ? ["--port", `${innerPort}`]
-          : [
-              ...["--port", "0", "--tls-port", `${innerPort}`, "--tls-auth-clients", "no"],
-              ...["--tls-ca-cert-file", inner("ca.pem"), "--tls-cert-file", inner("server.pem")],
-              ...["--tls-key-file", inner("server.key")],
-            ]),
-        ...(options.password === undefined ? [] : ["--requirepass", options.password]),
-        ...(options.users ?? []).flatMap((rule) => ["--user", ...rule.split(" ")]),
-        ...(options.args ?? []),
-      ])
-      .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
-      .start();
-    const entrance = { host: "127.0.0.1", port, password: options.password, ca: tls?.ca };
-    const info = await waitFor("the container's port", async () => `${await ask(entrance, ["INFO", "server"])}`);
-    const version = new RegExp(`${flavour}_version:([\\d.]+)`).exec(info)?.[1] ?? "unknown";
-    return new ContainerRedis(engine, container, flavour, version, entrance, folder);
+    await container.waitForServer();
+    return container;
   } catch (error) {
-    removeHome(folder);
+    await container.stop();
     throw error;
   }
 }
@@ -112,42 +77,24 @@ async function prepare(engine: Engine): Promise<void> {
   if (!isLive()) process.env["TESTCONTAINERS_RYUK_DISABLED"] ??= "true";
 }
 
-class ContainerRedis implements RedisServer {
-  readonly url: string;
-  readonly host: string;
+/** A container that was started: how its server is broken, mended and ended. */
+export class Container {
   readonly port: number;
-  readonly version: string;
-  readonly flavour: Flavour;
-  readonly source = "container";
-  readonly ca?: string;
+  readonly #engine: Engine;
   readonly #handle: ReturnType<Engine["container"]["getById"]>;
-  readonly #entrance: Entrance;
-  readonly #folder: string;
+  readonly #plan: ContainerPlan;
   readonly #atExit: () => void;
   #state: "running" | "down" | "removed" = "running";
 
-  constructor(
-    engine: Engine,
-    container: StartedTestContainer,
-    flavour: Flavour,
-    version: string,
-    entrance: Entrance,
-    folder: string,
-  ) {
-    const credentials = entrance.password === undefined ? "" : `:${encodeURIComponent(entrance.password)}@`;
-    this.url = `${entrance.ca === undefined ? "redis" : "rediss"}://${credentials}${entrance.host}:${entrance.port}`;
-    this.host = entrance.host;
-    this.port = entrance.port;
-    this.version = version;
-    this.flavour = flavour;
-    if (entrance.ca !== undefined) this.ca = entrance.ca;
-    this.#handle = engine.container.getById(container.getId());
-    this.#entrance = entrance;
-    this.#folder = folder;
+  constructor(engine: Engine, id: string, port: number, plan: ContainerPlan) {
+    this.port = port;
+    this.#engine = engine;
+    this.#handle = engine.container.getById(id);
+    this.#plan = plan;
     this.#atExit = () => {
-      removeHome(folder);
+      plan.onRemoved?.();
       const docker = findOnPath("docker");
-      if (docker !== undefined) spawnSync(docker, ["rm", "--force", container.getId()], { stdio: "ignore" });
+      if (docker !== undefined) spawnSync(docker, ["rm", "--force", "--volumes", id], { stdio: "ignore" });
     };
     process.once("exit", this.#atExit);
   }
@@ -156,8 +103,22 @@ class ContainerRedis implements RedisServer {
     return this.#state === "running";
   }
 
-  log(): string {
-    return "";
+  /** Runs a program inside; resolves with its standard output, rejects with the rest when it fails. */
+  async run(command: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitCode } = await this.#engine.container.exec(this.#handle, [...command]);
+    if (exitCode !== 0) throw new Error(`${command[0]} in a container ended with ${exitCode}: ${stderr || stdout}`);
+    return stdout;
+  }
+
+  async waitForServer(): Promise<void> {
+    await waitFor(
+      "the container's server",
+      async () => {
+        await this.#plan.ask(this);
+        return true;
+      },
+      60_000,
+    );
   }
 
   async kill(): Promise<void> {
@@ -178,7 +139,7 @@ class ContainerRedis implements RedisServer {
   async restart(): Promise<void> {
     await this.kill();
     await this.#handle.start();
-    await waitFor("the container's port", async () => (await this.cli("PING")) === "PONG");
+    await this.waitForServer();
     this.#state = "running";
   }
 
@@ -187,14 +148,6 @@ class ContainerRedis implements RedisServer {
     this.#state = "removed";
     process.off("exit", this.#atExit);
     await this.#handle.remove({ force: true, v: true });
-    removeHome(this.#folder);
-  }
-
-  cli(...args: readonly (string | number)[]): Promise<Reply> {
-    return ask(this.#entrance, args);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
+    this.#plan.onRemoved?.();
   }
 }

@@ -4,6 +4,7 @@ export { MissingServerError } from "./missing.ts";
 export { findPgBouncer, type PgBouncer, type PgBouncerLane, type PgBouncerOptions } from "./pgbouncer.ts";
 export {
   findPostgres,
+  findPostgresContainer,
   namedPostgresUrl,
   type PostgresLane,
   type PostgresOptions,

@@ -145,6 +145,6 @@ function findLocal(wish: RedisWish, flavour: "redis" | "valkey", reasons: string
 async function findContainer(wish: RedisWish, flavour: "redis" | "valkey", reasons: string[]) {
   if (wish.source === "local") return undefined;
   // Loaded late: the library takes its time, and most tests have a local server.
-  const { findRedisContainer } = await import("./containers.ts");
+  const { findRedisContainer } = await import("./redis-container.ts");
   return findRedisContainer(flavour, reasons);
 }

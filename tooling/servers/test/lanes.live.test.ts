@@ -1,7 +1,14 @@
 // Which server a test gets, and what a missing one means.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { findPostgres, findRedis, MissingServerError, namedPostgresUrl, startRedis } from "../src/index.ts";
+import {
+  findPostgres,
+  findPostgresContainer,
+  findRedis,
+  MissingServerError,
+  namedPostgresUrl,
+  startRedis,
+} from "../src/index.ts";
 
 const lane = await findRedis();
 const missing = { major: 9 };
@@ -18,6 +25,14 @@ describe("a missing server", () => {
     vi.stubEnv("CI", "true");
     expect(() => findPostgres(missing)).toThrow(MissingServerError);
     expect(findPostgres({ ...missing, isOptional: true }).isMissing).toBe(true);
+  });
+
+  test("fails where the environment names its image", async () => {
+    vi.stubEnv("CI", "true");
+    vi.stubEnv("ADK_TEST_POSTGRES_IMAGE", "memory.invalid/postgres:0");
+    await expect(findPostgresContainer({ isOptional: true })).rejects.toBeInstanceOf(MissingServerError);
+    vi.stubEnv("CI", "");
+    expect((await findPostgresContainer()).isMissing).toBe(true);
   });
 
   test("is said elsewhere, and cannot be started", async () => {

@@ -1,49 +1,75 @@
 // What the handle of a PostgreSQL server promises, seen through psql.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPostgres, type PostgresPrimary } from "../src/index.ts";
+import { findPostgres, findPostgresContainer, MissingServerError, type PostgresServer } from "../src/index.ts";
 
-const lane = findPostgres();
+const local = findPostgres();
+const lanes = [
+  ["of the test's own", local],
+  ["in a container", await findPostgresContainer({ isOptional: true })],
+] as const;
 
-describe.skipIf(lane.isMissing)("a PostgreSQL server of the test's own", () => {
-  let server: PostgresPrimary;
-  beforeAll(async () => {
-    server = await lane.start({ password: "for tests: only", settings: { max_connections: "30" } });
-    await server.psql("CREATE TABLE kept (n int)");
+describe.each(lanes)("a PostgreSQL server %s", (_, lane) => {
+  describe.skipIf(lane.isMissing)("with a password", () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await lane.start({ password: "for tests: only", settings: { max_connections: "30" } });
+      await server.psql("CREATE TABLE kept (n int)");
+    });
+    afterAll(() => server?.stop());
+
+    test("takes its settings, and its version is the one that was found", async () => {
+      expect(await server.psql("SHOW max_connections")).toBe("30");
+      expect(await server.psql("SHOW server_version")).toContain(server.version);
+      expect(lane.version ?? server.version).toBe(server.version);
+      const available = await server.psql("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'");
+      expect(available === "1").toBe(server.hasVector);
+    });
+
+    test("says what is wrong with a statement", async () => {
+      await expect(server.psql("SELECT nothing")).rejects.toThrow(/column "nothing" does not exist/);
+    });
+
+    test("makes databases", async () => {
+      expect(new URL(await server.createDatabase("other")).pathname).toBe("/other");
+      expect(await server.psql("SELECT current_database()", "other")).toBe("other");
+    });
+
+    test("keeps what was committed over a kill and a restart", async () => {
+      await server.psql("INSERT INTO kept VALUES (1)");
+      await server.kill();
+      expect(server.isRunning).toBe(false);
+      await server.restart();
+      expect(await server.psql("SELECT n FROM kept")).toBe("1");
+    });
+
+    test("is silent while it is paused, backends too", async () => {
+      const answer = server.psql("SELECT pg_sleep(0.2), 'awake'");
+      await expect
+        .poll(() => server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%awake%'"))
+        .toBe("2");
+      await server.pause();
+      const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 600, "silence"))]);
+      await server.resume();
+      expect(first).toBe("silence");
+      expect(await answer).toBe("|awake");
+    });
   });
-  afterAll(() => server?.stop());
 
-  test("takes its settings, and its version is the one that was found", async () => {
-    expect(await server.psql("SHOW max_connections")).toBe("30");
-    expect(await server.psql("SHOW server_version")).toContain(server.version);
-    const available = await server.psql("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'");
-    expect(available === "1").toBe(server.hasVector);
+  test.skipIf(lane.isMissing)("has an extension in every database, or says that it cannot", async () => {
+    await expect(lane.start({ extensions: ["nowhere"] })).rejects.toBeInstanceOf(MissingServerError);
+    await using server = await lane.start({ extensions: ["btree_gin"] });
+    await server.createDatabase("other");
+    const has = "SELECT count(*) FROM pg_extension WHERE extname = 'btree_gin'";
+    expect(await server.psql(has)).toBe("1");
+    expect(await server.psql(has, "other")).toBe("1");
   });
+});
 
-  test("makes databases", async () => {
-    expect(new URL(await server.createDatabase("other")).pathname).toBe("/other");
-    expect(await server.psql("SELECT current_database()", "other")).toBe("other");
-  });
-
-  test("keeps what was committed over a kill and a restart", async () => {
-    await server.psql("INSERT INTO kept VALUES (1)");
-    await server.kill();
-    expect(server.isRunning).toBe(false);
-    await server.restart();
-    expect(await server.psql("SELECT n FROM kept")).toBe("1");
-  });
-
-  test("is silent while it is paused, backends too", async () => {
-    const answer = server.psql("SELECT pg_sleep(0.2), 'awake'");
-    await expect.poll(() => server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%awake%'")).toBe("2");
-    await server.pause();
-    const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 600, "silence"))]);
-    await server.resume();
-    expect(first).toBe("silence");
-    expect(await answer).toBe("|awake");
-  });
-
+describe.skipIf(local.isMissing)("a primary", () => {
   test("a synchronous standby holds what was acknowledged and takes writes when promoted", async () => {
+    await using server = await local.start({ password: "for tests: only" });
+    await server.psql("CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)");
     await using standby = await server.createStandby({ synchronous: true });
     await server.psql("INSERT INTO kept VALUES (2)");
     await expect(standby.psql("INSERT INTO kept VALUES (3)")).rejects.toThrow();
