@@ -6,4 +6,4 @@ export { MemoryCorruptionError, MemorySchemaError, MemorySettingsError } from ".
 export { compareText, sameJson } from "./model/json.ts";
 export { compareScopes, containsScope, SCOPE_PARTS, sameScope } from "./model/scope.ts";
 export { encodeKey } from "./rules/key.ts";
-export { createMemoryStore, DriverMemoryStore, driverOf } from "./store.ts";
+export { createMemoryStore, DriverMemoryStore, driverOf, optionsOf } from "./store.ts";

@@ -44,6 +44,16 @@ export function driverOf(store: MemoryStore): MemoryDriver {
   return contextOf(store).driver;
 }
 
+/**
+ * The options of a store as it was given them, with its settings and `maxValueBytes` filled in. What composes stores goes by
+ * it where it is not told otherwise.
+ *
+ * @throws {MemorySettingsError} The store was not made here.
+ */
+export function optionsOf(store: MemoryStore): MemoryStoreOptions {
+  return contextOf(store).options;
+}
+
 /** The parts of a store, for what else in this package works on it. */
 export function contextOf(store: MemoryStore): StoreContext {
   const context: unknown = Reflect.get(Object(store), CONTEXT);

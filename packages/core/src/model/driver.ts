@@ -460,6 +460,13 @@ export interface MemoryWarning {
   readonly message: string;
 }
 
+/** A driver of a composition, as an erasure sees it. */
+export interface DriverMember {
+  /** Names it in receipts: the adapter's name, told apart where two members have the same. */
+  readonly name: string;
+  readonly erasure: ErasureSection;
+}
+
 /** What an adapter writes. A kind that it does not hold is a section that is not there. */
 export interface MemoryDriver {
   /** The adapter's name, for errors and events: `redis`, `postgres`. */
@@ -487,6 +494,12 @@ export interface MemoryDriver {
   toMemoryError?(error: unknown): MemoryError | undefined;
   /** Set by a composition of drivers that are guarded already: gate, retry and deadlines are applied inside. */
   readonly guarded?: true;
+  /**
+   * Set by a composition: every driver that an erasure has to reach. All hide what is meant before anything else is done;
+   * the last one keeps the registrations (its section stands as `erasure` too) and comes after the others, so that what
+   * is registered for a record is condemned no earlier than the record is gone.
+   */
+  readonly members?: readonly DriverMember[];
   /** Closes what the driver owns. Called once. */
   close(): Promise<void>;
 }

@@ -231,10 +231,13 @@ export class MemorySettingsError extends MemoryError {
   }
 }
 
-/** An erasure made everything unreadable but could not finish; run it again and it resumes, counting nothing twice. */
+/**
+ * An erasure made everything unreadable that it could reach but could not finish; run it again and it resumes, counting
+ * nothing twice. What a member store that is outstanding holds may still be readable.
+ */
 export class PartialErasureError extends MemoryError {
   override readonly code = "PARTIAL_ERASURE";
-  /** The first adapter that could not be reached or is not configured. */
+  /** The first of `receipt.outstanding`: what could not be reached or is not configured. */
   readonly adapter: string;
   /** What was done so far; `outstanding` names every adapter still to be reached. */
   readonly receipt: ErasureReceipt;

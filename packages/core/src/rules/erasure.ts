@@ -1,11 +1,12 @@
 // Erasure, in two phases and resumable: first everything meant becomes unreadable in one step, then derived artefacts are
 // purged, then the rows go. What the second phase needs outlives the first, so that an erasure that died or could not
-// reach an index is finished by running it again, and each record and artefact is counted in exactly one receipt.
+// reach an index is finished by running it again, and each record and artefact is counted in exactly one receipt. Over
+// several members each phase is done in all of them before the next, and one that fails keeps no other from being done.
 
 import type {
   CondemnedDerivation,
   DerivationPosition,
-  DriverCall,
+  DriverMember,
   ErasureForecast,
   ErasureSection,
   ErasureTally,
@@ -13,28 +14,30 @@ import type {
 } from "../model/driver.ts";
 import type { DerivedIndex, ErasureReceipt } from "../model/erasure.ts";
 import { compareText } from "../model/json.ts";
-import { MEMORY_KINDS } from "../model/record.ts";
+import { MEMORY_KINDS, type MemoryKind } from "../model/record.ts";
 import type { MemoryScope } from "../model/scope.ts";
+import type { OperationCall } from "./guard.ts";
 import { encodeKey, placeOf } from "./key.ts";
 
 /** How many derivations a page of the second phase holds; also the most ids that one `purge` gets. */
 const CHUNK = 1_000;
 
-/** What an erasure needs beside the driver. */
+/** What an erasure needs beside the drivers. */
 export interface ErasureContext {
-  readonly call: DriverCall;
+  /** Its `attempts` tell of a sweep whose first answer may have been lost. */
+  readonly call: OperationCall;
   readonly indices: readonly DerivedIndex[];
   readonly now: () => number;
   /** Purges under the attempt's deadline. */
   readonly purge: (index: DerivedIndex, scope: MemoryScope, artefactIds: readonly string[]) => Promise<void>;
-  /** Attempts so far; two in one call mean that the answer to the first may have been lost. */
-  readonly attempts: () => number;
 }
 
-/** A receipt, and what stood in the way of the first index that could not be reached. */
+/** A receipt, and what stood in the way of the first that is outstanding. */
 export interface ErasureResult {
   readonly receipt: ErasureReceipt;
   readonly cause: unknown;
+  /** Every member hides what was meant. */
+  readonly isHidden: boolean;
 }
 
 /** The receipt of a dry run. Never `complete`. */
@@ -42,27 +45,72 @@ export function forecastReceipt({ counts, artefacts, sharedArtefacts }: ErasureF
   return receipt(counts, { artefacts, sharedArtefacts, adapters: [], outstanding: [] }, null, true);
 }
 
-/** Carries an erasure out, as far as the derived indices let it. */
+/**
+ * Carries an erasure out, as far as the members and the derived indices let it.
+ *
+ * @throws What the only member throws; what the first throws where none could hide anything; the caller's own reason.
+ */
 export async function eraseTarget(
-  section: ErasureSection,
+  members: readonly DriverMember[],
   target: ErasureTarget,
   context: ErasureContext,
 ): Promise<ErasureResult> {
-  const { call } = context;
-  const noted = await section.tombstone(target, call);
-  const purged = await purgeCondemned(section, target, context);
-  let swept: ErasureTally | null = null;
-  let before = 0;
-  // One object for all of them: a driver may keep by it where it stands.
-  const request = { scope: target.scope, reach: target.reach };
-  while (swept === null) {
-    before = context.attempts();
-    swept = await section.sweep(request, call);
+  const failures = new Map<string, unknown>();
+  const attempt = async (member: DriverMember, step: () => Promise<void>): Promise<void> => {
+    if (failures.has(member.name)) return;
+    try {
+      await step();
+    } catch (error) {
+      if (members.length === 1 || context.call.callerSignal?.aborted) throw error;
+      failures.set(member.name, error);
+    }
+  };
+
+  const noted = new Map<DriverMember, ErasureTally>();
+  const hide = (member: DriverMember) =>
+    attempt(member, async () => {
+      noted.set(member, await member.erasure.tombstone(target, context.call));
+    });
+  await Promise.all(members.slice(0, -1).map(hide));
+  await Promise.all(members.slice(-1).map(hide));
+  const isHidden = failures.size === 0;
+  if (noted.size === 0) throw [...failures.values()][0];
+
+  const purge = new Purge(target, context);
+  for (const member of members) await attempt(member, () => purge.run(member.erasure));
+
+  const counts: Partial<Record<MemoryKind, number>> = {};
+  for (const member of members) {
+    await attempt(member, async () => {
+      const tally = await sweep(member.erasure, target, noted.get(member) ?? {}, context.call);
+      for (const kind of MEMORY_KINDS) counts[kind] = (counts[kind] ?? 0) + (tally[kind] ?? 0);
+    });
   }
-  // An empty answer to a repeated call: the first one took the notes away and its answer was lost.
-  const counts = context.attempts() > before + 1 && total(swept) === 0 ? noted : swept;
-  const done = purged.outstanding.length === 0;
-  return { receipt: receipt(counts, purged, done ? context.now() : null, false), cause: purged.cause };
+
+  for (const [name, error] of purge.failures) failures.set(name, error);
+  const outstanding = [...failures.keys()].sort(compareText);
+  const done = outstanding.length === 0 ? context.now() : null;
+  return {
+    receipt: receipt(counts, { ...purge.purged(), outstanding }, done, false),
+    cause: failures.get(outstanding[0] ?? ""),
+    isHidden,
+  };
+}
+
+async function sweep(
+  section: ErasureSection,
+  target: ErasureTarget,
+  noted: ErasureTally,
+  call: OperationCall,
+): Promise<ErasureTally> {
+  // One object for all of its calls: a driver may keep by it where it stands.
+  const request = { scope: target.scope, reach: target.reach };
+  for (;;) {
+    const before = call.attempts;
+    const swept = await section.sweep(request, call);
+    // An empty answer to a repeated call: the first one took the notes away and its answer was lost.
+    if (swept !== null) return call.attempts > before + 1 && total(swept) === 0 ? noted : swept;
+  }
 }
 
 interface Purged {
@@ -70,54 +118,55 @@ interface Purged {
   readonly sharedArtefacts: number;
   readonly adapters: readonly string[];
   readonly outstanding: readonly string[];
-  readonly cause?: unknown;
 }
 
-async function purgeCondemned(
-  section: ErasureSection,
-  target: ErasureTarget,
-  context: ErasureContext,
-): Promise<Purged> {
-  const indices = new Map(context.indices.map((index) => [index.name, index]));
-  const asked = new Set<string>();
-  const failures = new Map<string, unknown>();
-  const purged = new Tally();
-  const kept = new Tally();
-  let after: DerivationPosition | undefined;
-  for (;;) {
-    const page = await section.condemned(
-      { scope: target.scope, reach: target.reach, after, limit: CHUNK },
-      context.call,
-    );
-    for (const { adapter, scope, artefactIds } of groupByPlace(page)) {
-      if (failures.has(adapter)) continue;
-      const index = indices.get(adapter);
-      try {
-        if (index === undefined) throw new Error("the derived index is not configured");
-        asked.add(adapter);
-        await context.purge(index, scope, [...artefactIds]);
-      } catch (error) {
-        failures.set(adapter, error);
-      }
-    }
-    const settled = page.filter(({ shared, derivation }) => shared || !failures.has(derivation.adapter));
-    if (settled.length > 0)
-      await section.forget(
-        settled.map((row) => row.derivation),
-        context.call,
-      );
-    for (const row of settled) (row.shared ? kept : purged).add(row);
-    if (page.length < CHUNK) break;
-    after = page.at(-1)?.derivation;
+/** Purges what is condemned. An index that failed is not asked again. */
+class Purge {
+  readonly failures: Map<string, unknown> = new Map();
+  readonly #target: ErasureTarget;
+  readonly #context: ErasureContext;
+  readonly #indices: ReadonlyMap<string, DerivedIndex>;
+  readonly #asked: Set<string> = new Set();
+  readonly #purged: Tally = new Tally();
+  readonly #kept: Tally = new Tally();
+
+  constructor(target: ErasureTarget, context: ErasureContext) {
+    this.#target = target;
+    this.#context = context;
+    this.#indices = new Map(context.indices.map((index) => [index.name, index]));
   }
-  const outstanding = [...failures.keys()].sort(compareText);
-  return {
-    artefacts: purged.size,
-    sharedArtefacts: kept.size,
-    adapters: [...asked].sort(compareText),
-    outstanding,
-    cause: failures.get(outstanding[0] ?? ""),
-  };
+
+  async run(section: ErasureSection): Promise<void> {
+    const { scope, reach } = this.#target;
+    const { call } = this.#context;
+    let after: DerivationPosition | undefined;
+    do {
+      const page = await section.condemned({ scope, reach, after, limit: CHUNK }, call);
+      for (const place of groupByPlace(page)) await this.#ask(place);
+      const settled = page.filter(({ shared, derivation }) => shared || !this.failures.has(derivation.adapter));
+      const registrations = settled.map((row) => row.derivation);
+      if (registrations.length > 0) await section.forget(registrations, call);
+      for (const row of settled) (row.shared ? this.#kept : this.#purged).add(row);
+      after = page.length < CHUNK ? undefined : page.at(-1)?.derivation;
+    } while (after !== undefined);
+  }
+
+  purged(): Omit<Purged, "outstanding"> {
+    const adapters = [...this.#asked].sort(compareText);
+    return { artefacts: this.#purged.size, sharedArtefacts: this.#kept.size, adapters };
+  }
+
+  async #ask({ adapter, scope, artefactIds }: Place): Promise<void> {
+    if (this.failures.has(adapter)) return;
+    const index = this.#indices.get(adapter);
+    try {
+      if (index === undefined) throw new Error("the derived index is not configured");
+      this.#asked.add(adapter);
+      await this.#context.purge(index, scope, [...artefactIds]);
+    } catch (error) {
+      this.failures.set(adapter, error);
+    }
+  }
 }
 
 // Distinct (adapter, artefact), in memory that does not grow with their number: they come in that order.

@@ -43,8 +43,12 @@ export function isRead(name: string): boolean {
 export function wrapMethods(
   driver: MemoryDriver,
   wrap: Wrap,
-): Pick<MemoryDriver, "working" | "profile" | "episodic" | "semantic" | "erasure" | "verify"> {
+): Pick<MemoryDriver, "working" | "profile" | "episodic" | "semantic" | "erasure" | "members" | "verify"> {
   const { working, profile, episodic, semantic, erasure } = driver;
+  const members = driver.members?.map((member) => ({
+    name: member.name,
+    erasure: wrapErasure(member.erasure, wrap),
+  }));
   const verify = driver.verify?.bind(driver);
   return {
     ...(working === undefined ? {} : { working: wrapWorking(working, wrap) }),
@@ -52,6 +56,7 @@ export function wrapMethods(
     ...(episodic === undefined ? {} : { episodic: wrapEpisodic(episodic, wrap) }),
     ...(semantic === undefined ? {} : { semantic: wrapSemantic(semantic, wrap) }),
     ...(erasure === undefined ? {} : { erasure: wrapErasure(erasure, wrap) }),
+    ...(members === undefined ? {} : { members }),
     ...(verify === undefined ? {} : { verify: wrap("verify", verify) }),
   };
 }

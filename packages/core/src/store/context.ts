@@ -71,6 +71,8 @@ const OPTION_TYPES: Readonly<Record<string, readonly [is: (value: unknown) => bo
 /** A store's parts. */
 export class StoreContext {
   readonly driver: GuardedDriver;
+  /** What it was given, its settings and `maxValueBytes` filled in. */
+  readonly options: MemoryStoreOptions;
   readonly capabilities: MemoryCapabilities;
   readonly rules: WriteRules;
   readonly policy: ContradictionPolicy;
@@ -98,6 +100,7 @@ export class StoreContext {
       entropy: this.entropy,
       settings: this.settings,
     });
+    this.options = { ...options, maxValueBytes, settings: this.settings };
     this.capabilities = deriveCapabilities(driver, maxValueBytes);
     this.rules = {
       redactor: options.redactor === undefined ? new PatternRedactor() : options.redactor,

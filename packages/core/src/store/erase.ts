@@ -31,11 +31,11 @@ export async function erase(
   const target: ErasureTarget = { scope, reach: reach ?? "under", kinds: unique(kinds), keys: unique(keys) };
   const forecast = dryRun ? await section.count?.(target, call) : undefined;
   if (forecast !== undefined) return forecastReceipt(forecast);
-  const { receipt, cause } = await eraseTarget(section, target, {
+  const members = store.driver.members ?? [{ name: store.driver.name, erasure: section }];
+  const { receipt, cause, isHidden } = await eraseTarget(members, target, {
     call,
     indices: store.indices,
     now: () => store.now(),
-    attempts: () => call.attempts,
     purge: (index, place, artefactIds) =>
       withDeadline((signal) => index.purge(place, artefactIds, { signal }), {
         clock: store.clock,
@@ -57,8 +57,9 @@ export async function erase(
   });
   const [adapter] = outstanding;
   if (adapter === undefined) return receipt;
+  const rest = isHidden ? "everything is unreadable" : "what the stores hold that were reached is unreadable";
   throw new PartialErasureError(
-    `everything is unreadable, but the derived index ${adapter} could not be reached or is not configured: erase again`,
+    `${rest}, but ${adapter} could not be reached or is not configured: erase again`,
     { adapter, receipt },
     cause,
   );
