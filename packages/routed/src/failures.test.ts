@@ -1,0 +1,125 @@
+// `verify` and `close` reach every member and tell of every failure.
+
+import {
+  EmbeddingDimensionError,
+  isMemoryError,
+  type MemoryEvent,
+  MemorySchemaError,
+  MemoryUnavailableError,
+} from "@memory/core";
+import { createMemoryStore, type MemoryDriver } from "@memory/core/driver";
+import { inMemoryDriver } from "@memory/core/in-memory";
+import { describe, expect, it } from "vitest";
+import { RoutedMemoryStore } from "./index.ts";
+import type { Slot } from "./members.ts";
+
+const WITHOUT = {
+  working: ["profile", "episodic", "semantic"],
+  durable: ["working", "semantic"],
+  semantic: ["working", "profile", "episodic"],
+} as const;
+
+function bind(parts: Partial<Record<Slot, Partial<MemoryDriver>>>, events: MemoryEvent[] = []): RoutedMemoryStore {
+  const member = (slot: Slot) =>
+    createMemoryStore({ ...inMemoryDriver({ without: WITHOUT[slot] }), name: slot, ...parts[slot] });
+  return new RoutedMemoryStore(
+    { working: member("working"), durable: member("durable"), semantic: member("semantic") },
+    { onEvent: (event) => events.push(event) },
+  );
+}
+
+const failing = (error: unknown): Partial<MemoryDriver> => ({ verify: () => Promise.reject(error) });
+const warning = (code: string): Partial<MemoryDriver> => ({ verify: async () => [{ code, message: code }] });
+const schema = (...findings: readonly string[]) => new MemorySchemaError("not as it must be", { findings });
+const unavailable = (store: string, outcome: "not-applied" | "unknown" = "not-applied") =>
+  new MemoryUnavailableError(`${store} is down`, { store, attempts: 3, outcome });
+
+async function reason(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe("verify", () => {
+  it("asks every member at once and tells the warnings of all", async () => {
+    const events: MemoryEvent[] = [];
+    await bind({ working: warning("w"), semantic: warning("s") }, events).verify();
+    const told = events.flatMap((event) => (event.name === "adk.memory.warning" ? [event.code] : []));
+    expect(told).toEqual(["w", "s"]);
+  });
+
+  it("passes on what the only failing member says", async () => {
+    const error = schema("no table");
+    expect(await reason(bind({ durable: failing(error) }).verify())).toBe(error);
+  });
+
+  it("joins the findings of all that are not as they must be, with what is out of reach", async () => {
+    const error = await reason(
+      bind({
+        working: failing(unavailable("working")),
+        durable: failing(schema("no table", "no index")),
+        semantic: failing(schema("no extension")),
+      }).verify(),
+    );
+    expect(error).toMatchObject({
+      code: "MEMORY_SCHEMA",
+      findings: ["working: working is down", "durable: no table", "durable: no index", "semantic: no extension"],
+    });
+  });
+
+  it("keeps a wrong width a wrong width, the rest in its schema", async () => {
+    const width = new EmbeddingDimensionError("384", { expected: 384, received: 512, schema: schema("no index") });
+    const error = await reason(bind({ durable: failing(schema("no table")), semantic: failing(width) }).verify());
+    expect(error).toMatchObject({
+      code: "EMBEDDING_DIMENSION",
+      expected: 384,
+      received: 512,
+      schema: { findings: ["durable: no table", "semantic: no index"] },
+    });
+  });
+
+  it("names every member that is out of reach", async () => {
+    const error = await reason(
+      bind({ working: failing(unavailable("working")), durable: failing(unavailable("durable", "unknown")) }).verify(),
+    );
+    expect(error).toMatchObject({
+      code: "MEMORY_UNAVAILABLE",
+      store: "working, durable",
+      attempts: 6,
+      outcome: "unknown",
+    });
+  });
+
+  it("is stopped by the caller with the caller's reason", async () => {
+    const hang: Partial<MemoryDriver> = { verify: () => new Promise(() => undefined) };
+    const controller = new AbortController();
+    const stop = new Error("enough");
+    const asked = reason(bind({ working: hang, durable: hang }).verify({ signal: controller.signal }));
+    controller.abort(stop);
+    expect(await asked).toBe(stop);
+  });
+});
+
+describe("close", () => {
+  it("closes every member once, also when some fail, and tells of all that did", async () => {
+    const closed: string[] = [];
+    const closing = (slot: Slot, fails: boolean): Partial<MemoryDriver> => ({
+      close: async () => {
+        closed.push(slot);
+        if (fails) throw new Error("row data");
+      },
+    });
+    const store = bind({
+      working: closing("working", true),
+      durable: closing("durable", true),
+      semantic: closing("semantic", false),
+    });
+    const errors = await Promise.all([reason(store.close()), reason(store.close())]);
+    expect(errors[0]).toBe(errors[1]);
+    expect(errors[0]).toMatchObject({ code: "MEMORY_UNAVAILABLE", store: "working, durable", outcome: "unknown" });
+    expect(isMemoryError(errors[0]) && JSON.stringify(errors[0])).not.toMatch(/row data/);
+    expect(closed).toEqual(["working", "durable", "semantic"]);
+    await expect(store.keys({ tenantId: "acme" })).rejects.toMatchObject({ store: "routed", attempts: 0 });
+  });
+});
