@@ -2,10 +2,14 @@
 
 import type { MemoryStoreOptions, MemoryStoreSettings } from "@memory/core";
 import { DriverMemoryStore, type MemoryDriver } from "@memory/core/driver";
-import { BorrowedClient } from "./borrowed.ts";
+import { BorrowedClient, Pool } from "@memory/core/postgres-js";
+import type { Sql } from "postgres";
+import postgres from "postgres";
 import { type PostgresDriverOptions, postgresDriver } from "./driver.ts";
-import type { PostgresClient } from "./executor.ts";
-import { Pool } from "./pool.ts";
+
+/** A postgres.js client, of whatever types its owner gave it. */
+// biome-ignore lint/complexity/noBannedTypes: postgres.js says "no types of its own" with {}.
+export type PostgresClient = Sql<{}>;
 
 /** What {@link PostgresMemoryStore} takes: what every store does, and how its tables are found. */
 export interface PostgresMemoryStoreOptions extends MemoryStoreOptions, PostgresDriverOptions {}
@@ -49,7 +53,7 @@ export class PostgresMemoryStore extends DriverMemoryStore {
    */
   static connect(settings: MemoryStoreSettings, options: PostgresMemoryStoreOptions = {}): PostgresMemoryStore {
     const { schema, rowSecurity } = options;
-    const driver = postgresDriver(new Pool(settings), { schema, rowSecurity });
+    const driver = postgresDriver(new Pool(postgres, settings), { schema, rowSecurity });
     const owned: Owned = { [OWNED]: driver };
     return Reflect.construct(PostgresMemoryStore, [owned, { ...options, settings: options.settings ?? settings }]);
   }

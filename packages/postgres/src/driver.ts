@@ -1,16 +1,12 @@
-// The driver: its sections over one executor, and what row security adds to each of their statements.
+// The driver: its sections over one executor.
 
-import type { MemoryScope } from "@memory/core";
-import { type DriverCall, type MemoryDriver, MemorySettingsError } from "@memory/core/driver";
-import { DEFAULT_SCHEMA } from "./ddl.ts";
+import { type MemoryDriver, MemorySettingsError } from "@memory/core/driver";
+import { clientSide } from "@memory/core/postgres-js";
+import { DEFAULT_SCHEMA, type Executor, erasureSection, scopedExecutor, verifySchema } from "@memory/core/sql";
 import { episodicSection } from "./episodic.ts";
-import { erasureSection } from "./erasure.ts";
-import { hadNoEffect, isExhausted, isTransient, toMemoryError } from "./errors.ts";
-import type { Executor, Statement, Step } from "./executor.ts";
 import { profileSection } from "./profile.ts";
-import type { Row } from "./row.ts";
-import { Statements } from "./statements.ts";
-import { verifySchema } from "./verify.ts";
+import { statementsOf } from "./statements.ts";
+import { TABLES } from "./tables.ts";
 
 /** How the driver finds its tables. */
 export interface PostgresDriverOptions {
@@ -23,17 +19,6 @@ export interface PostgresDriverOptions {
    */
   readonly rowSecurity?: boolean | undefined;
 }
-
-/** Runs one statement for a scope. */
-export type Run = (scope: MemoryScope, statement: Statement, call: DriverCall) => Promise<readonly Row[]>;
-/** Runs statements for a scope in one transaction. */
-export type RunBatch = (
-  scope: MemoryScope,
-  statements: readonly Statement[],
-  call: DriverCall,
-) => Promise<readonly (readonly Row[])[]>;
-/** Runs a transaction for a scope. */
-export type RunAll = <R>(scope: MemoryScope, body: (step: Step) => Promise<R>, call: DriverCall) => Promise<R>;
 
 /** The largest value that the driver takes unless the store's options name less: 16 MiB of JSON. */
 const MAX_VALUE_BYTES = 16 * 1024 * 1024;
@@ -48,35 +33,16 @@ export function postgresDriver(executor: Executor, options: PostgresDriverOption
   if (typeof rowSecurity !== "boolean") {
     throw new MemorySettingsError("rowSecurity must be true or false", { setting: "rowSecurity" });
   }
-  const statements = new Statements(schema);
-  const run: Run = async (scope, statement, call) => {
-    if (!rowSecurity) return await executor.run(statement, call);
-    const results = await executor.batch([statements.tenant(scope.tenantId), statement], call);
-    return results[1] ?? [];
-  };
-  const runBatch: RunBatch = async (scope, batch, call) => {
-    if (!rowSecurity) return await executor.batch(batch, call);
-    const results = await executor.batch([statements.tenant(scope.tenantId), ...batch], call);
-    return results.slice(1);
-  };
-  const runAll: RunAll = (scope, body, call) =>
-    executor.transaction(async (step) => {
-      if (rowSecurity) await step(statements.tenant(scope.tenantId));
-      return await body(step);
-    }, call);
+  const statements = statementsOf(schema);
+  const scoped = scopedExecutor(executor, rowSecurity);
+  const look = { adapter: "postgres", bin: "memory-postgres-schema", schema, tables: TABLES, rowSecurity };
   return {
     name: "postgres",
-    client: executor.client,
-    concurrency: executor.concurrency,
+    ...clientSide("postgres", executor),
     maxValueBytes: MAX_VALUE_BYTES,
-    profile: profileSection(statements, run),
-    episodic: episodicSection(statements, run, runAll),
-    erasure: erasureSection(statements, run, runBatch),
-    verify: (_request, call) => verifySchema(executor, { schema, rowSecurity }, call),
-    isTransient: (error) => executor.isStray(error) || isTransient(error),
-    isExhausted,
-    hadNoEffect,
-    toMemoryError,
-    close: () => executor.close(),
+    profile: profileSection(statements, scoped),
+    episodic: episodicSection(statements.episodes, scoped),
+    erasure: erasureSection(statements.erasure, scoped),
+    verify: (_request, call) => verifySchema(executor, look, call),
   };
 }

@@ -9,11 +9,18 @@ import {
   type StoredRecord,
   sameScope,
 } from "@memory/core/driver";
-import type { Run, RunAll } from "./driver.ts";
-import { isLostRace, LostRaceError } from "./errors.ts";
-import { isFromServer, type Statement, type Step } from "./executor.ts";
-import { type Row, readRecord } from "./row.ts";
-import type { Statements } from "./statements.ts";
+import { isFromServer } from "@memory/core/postgres-js";
+import {
+  isLostRace,
+  LostRaceError,
+  type Row,
+  readRecord,
+  type ScopedExecutor,
+  type Statement,
+  type Step,
+  tenantStatement,
+} from "@memory/core/sql";
+import type { EpisodeStatements } from "./episode-statements.ts";
 
 /** The most episodes, and about the most characters of values, that one statement carries. */
 const MOST_ENTRIES = 4_000;
@@ -24,7 +31,7 @@ const LOOKS = 5;
 const noop = (): void => {};
 
 /** The section over these statements. */
-export function episodicSection(statements: Statements, run: Run, runAll: RunAll): EpisodicSection {
+export function episodicSection(statements: EpisodeStatements, { run, transaction }: ScopedExecutor): EpisodicSection {
   return {
     under: true,
     filter: true,
@@ -40,7 +47,7 @@ export function episodicSection(statements: Statements, run: Run, runAll: RunAll
               : await logMany(
                   statements,
                   chunksOf(entries),
-                  (scope, body) => runAll(scope, body, call),
+                  (scope, body) => transaction(scope, body, call),
                   (scope, statement) => run(scope, statement, call),
                 );
           if (differing !== undefined) return differing;
@@ -68,7 +75,7 @@ type Together = <R>(scope: MemoryScope, body: (step: Step) => Promise<R>) => Pro
 
 // `undefined`: another write of one of the ids went on at the same time, and nothing was stored.
 async function logMany(
-  statements: Statements,
+  statements: EpisodeStatements,
   chunks: readonly Chunk[],
   together: Together,
   once: Once,
@@ -89,7 +96,7 @@ async function logMany(
 }
 
 async function findDiffering(
-  statements: Statements,
+  statements: EpisodeStatements,
   chunks: readonly Chunk[],
   once: Once,
 ): Promise<readonly StoredRecord[] | undefined> {
@@ -101,7 +108,7 @@ async function findDiffering(
 }
 
 async function logChunks(
-  statements: Statements,
+  statements: EpisodeStatements,
   chunks: readonly Chunk[],
   step: Step,
 ): Promise<readonly StoredRecord[]> {
@@ -112,7 +119,7 @@ async function logChunks(
     const { scope } = chunk;
     if (scope.tenantId !== tenant) {
       tenant = scope.tenantId;
-      await step(statements.tenant(tenant));
+      await step(tenantStatement(tenant));
     }
     const running = step(statement);
     running.catch(noop);

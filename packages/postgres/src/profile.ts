@@ -1,9 +1,8 @@
 // The profile section: a belief is read in one statement, and written in one.
 
 import type { KeyHeads, KeyVersions, LineageHead, ProfileSection, VersionRow, WritePlan } from "@memory/core/driver";
-import type { Run } from "./driver.ts";
-import { isLostRace } from "./errors.ts";
-import { type Row, readScope, readVersion } from "./row.ts";
+import { isLostRace, type Row, readScope, type ScopedExecutor } from "@memory/core/sql";
+import { readVersion } from "./row.ts";
 import type { Statements } from "./statements.ts";
 
 /** Where a version begins in the rows of `live`, `beliefs` and `heads`, and which of its columns is never null. */
@@ -13,7 +12,7 @@ const HEAD_AT = 6;
 const ID = 3;
 
 /** The section over these statements. */
-export function profileSection(statements: Statements, run: Run): ProfileSection {
+export function profileSection({ profile, commit }: Statements, { run }: ScopedExecutor): ProfileSection {
   return {
     asOf: true,
     knownAt: true,
@@ -23,12 +22,12 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
     async versions({ scope, key, asOf, knownAt }, call): Promise<KeyVersions | null> {
       // What is asked of now is told by the newest version of a plain key; an instant that is over hardly ever is.
       if (knownAt === undefined && (asOf === undefined || asOf >= call.now)) {
-        const [row] = await run(scope, statements.newest(scope, key), call);
+        const [row] = await run(scope, profile.newest(scope, key), call);
         if (row === undefined) return null;
         const held = plainIn(scope.tenantId, row, 0, asOf ?? call.now, asOf === undefined);
         if (held !== undefined) return { scope, key, recordedAt: held.record.recordedAt, versions: [held] };
       }
-      const rows = await run(scope, statements.live({ scope, key, asOf, knownAt, now: call.now }), call);
+      const rows = await run(scope, profile.live({ scope, key, asOf, knownAt, now: call.now }), call);
       const [first] = rows;
       if (first === undefined) return null;
       const versions = rows.flatMap((row) => versionIn(scope.tenantId, row, LIVE_AT));
@@ -37,7 +36,7 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
 
     async heads({ scope, key, id, at, before }, call): Promise<KeyHeads> {
       if (before === undefined) {
-        const [row = []] = await run(scope, statements.newestHead(scope, key, id), call);
+        const [row = []] = await run(scope, profile.newestHead(scope, key, id), call);
         const idKey = row[0] ?? undefined;
         if ((row[1] ?? null) === null) return { version: 0, recordedAt: undefined, lineages: 0, open: [], idKey };
         const held = plainIn(scope.tenantId, row, 1, at ?? call.now, at === undefined);
@@ -46,7 +45,7 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
           return { version, recordedAt, lineages: 1, open: [{ lineage: 1, newest: held, held }], idKey };
         }
       }
-      const rows = await run(scope, statements.heads({ scope, key, id, at, before, now: call.now }), call);
+      const rows = await run(scope, profile.heads({ scope, key, id, at, before, now: call.now }), call);
       const [version = null, recordedAt = null, lineages = null, idKey = null] = rows[0] ?? [];
       return {
         version: Number(version ?? 0),
@@ -59,7 +58,7 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
 
     async beliefs(request, call): Promise<readonly KeyVersions[]> {
       const { tenantId } = request.scope;
-      const rows = await run(request.scope, statements.beliefs({ ...request, now: call.now }), call);
+      const rows = await run(request.scope, profile.beliefs({ ...request, now: call.now }), call);
       const keys: (KeyVersions & { readonly versions: VersionRow[] })[] = [];
       let before: Row = [];
       for (const row of rows) {
@@ -74,18 +73,18 @@ export function profileSection(statements: Statements, run: Run): ProfileSection
     },
 
     async history(request, call): Promise<readonly VersionRow[]> {
-      const rows = await run(request.scope, statements.history(request), call);
+      const rows = await run(request.scope, profile.history(request), call);
       return rows.map((row) => readVersion(request.scope.tenantId, row));
     },
 
     async commit(plan: WritePlan, call): Promise<boolean> {
-      const isWritten = await run(plan.scope, statements.commit(plan), call).then(isTrue, (error: unknown) => {
+      const isWritten = await run(plan.scope, commit.commit(plan), call).then(isTrue, (error: unknown) => {
         if (isLostRace(error)) return false;
         throw error;
       });
       // An attempt that was given up may have landed after this one's snapshot was taken.
       if (isWritten || call.attempt === 1) return isWritten;
-      return isTrue(await run(plan.scope, statements.isThere(plan), call));
+      return isTrue(await run(plan.scope, commit.isThere(plan), call));
     },
   };
 }

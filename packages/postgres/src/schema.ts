@@ -2,8 +2,7 @@
 // and column, for the person who opens psql.
 
 import { MemorySettingsError } from "@memory/core/driver";
-import { quoteIdentifier } from "@memory/core/sql";
-import { DEFAULT_SCHEMA, rowSecuritySql, tableSql } from "./ddl.ts";
+import { DEFAULT_SCHEMA, quoteIdentifier, rowSecuritySql, tableSql } from "@memory/core/sql";
 import { SCHEMA_VERSION, TABLES } from "./tables.ts";
 
 export { SCHEMA_VERSION } from "./tables.ts";

@@ -2,10 +2,11 @@
 
 import { memoryStoreSettings } from "@memory/core";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
+import { Pool } from "@memory/core/postgres-js";
 import { type ConformanceTarget, memoryStoreConformance, modelBasedRun } from "@memory/testing";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { postgresDriver } from "../src/driver.ts";
-import { Pool } from "../src/pool.ts";
 import { type EmbeddedPostgres, startEmbedded } from "./embedded.ts";
 import { applySchema, targetOver } from "./target.ts";
 
@@ -18,7 +19,7 @@ describe("PGlite", () => {
     server = await startEmbedded();
     await applySchema(server.url);
     // One backend: messages of several connections would meet in its one unnamed portal.
-    pool = new Pool(memoryStoreSettings({ dsn: server.url, poolSize: 1 }));
+    pool = new Pool(postgres, memoryStoreSettings({ dsn: server.url, poolSize: 1 }));
     // It runs in this process and takes its time: 16 MiB through its socket is seconds.
     const defaults = { maxValueBytes: 1_000_000, settings: { attemptTimeoutMs: 60_000, queueTimeoutMs: 60_000 } };
     target = targetOver("pglite", postgresDriver(pool), { url: server.url, defaults });

@@ -3,16 +3,18 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isMemoryError, memoryScope, memoryStoreSettings } from "@memory/core";
+import { BorrowedClient, clientSide, isFromServer } from "@memory/core/postgres-js";
 import { SQL_STATES } from "@memory/core/sql";
 import { findPostgres, type PostgresPrimary } from "@tooling/servers";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hadNoEffect, isExhausted, isTransient, toMemoryError } from "../src/errors.ts";
-import { isFromServer, type PostgresClient } from "../src/executor.ts";
-import { PostgresMemoryStore } from "../src/index.ts";
+import { type PostgresClient, PostgresMemoryStore } from "../src/index.ts";
 import { applySchema } from "./target.ts";
 
 const lane = findPostgres();
+
+/** How a driver judges; this client never connects. */
+const { hadNoEffect, isExhausted, isTransient, toMemoryError } = clientSide("postgres", new BorrowedClient(postgres()));
 
 /** Brings the state about; rejects with what the server said. */
 type Cause = (sql: PostgresClient, server: PostgresPrimary) => Promise<unknown>;

@@ -6,13 +6,12 @@
 import { memoryStoreSettings } from "@memory/core";
 import type { MemoryDriver } from "@memory/core/driver";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
+import { BorrowedClient, Pool } from "@memory/core/postgres-js";
 import { type ConformanceTarget, memoryStoreConformance, modelBasedRun } from "@memory/testing";
 import { findPgBouncer, findPostgres, type PgBouncer, type PostgresPrimary } from "@tooling/servers";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { BorrowedClient } from "../src/borrowed.ts";
 import { postgresDriver } from "../src/driver.ts";
-import { Pool } from "../src/pool.ts";
 import { applySchema, asOwner, targetOver } from "./target.ts";
 
 const lane = findPostgres();
@@ -28,7 +27,7 @@ interface Way {
   open(url: string): Promise<{ readonly driver: MemoryDriver; close?(): Promise<void> }>;
 }
 
-const poolOf = (dsn: string, prepare = true): Pool => new Pool(memoryStoreSettings({ dsn, prepare }));
+const poolOf = (dsn: string, prepare = true): Pool => new Pool(postgres, memoryStoreSettings({ dsn, prepare }));
 
 const ways: readonly Way[] = [
   {

@@ -3,10 +3,11 @@
 // snapshot. MEMORY_SCALE=1 fills a million episodes and 100,000 versions into 2,000 scopes; the default is a tenth of it.
 
 import { memoryScope } from "@memory/core";
+import type { Statement } from "@memory/core/sql";
 import { findPostgres, type PostgresPrimary } from "@tooling/servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PostgresClient, Statement } from "../src/executor.ts";
-import { Statements } from "../src/statements.ts";
+import type { PostgresClient } from "../src/index.ts";
+import { statementsOf } from "../src/statements.ts";
 import { applySchema, asOwner } from "./target.ts";
 
 const lane = findPostgres();
@@ -15,7 +16,7 @@ const SCOPES = Math.round(2_000 * SCALE);
 const EPISODES = Math.round(1_000_000 * SCALE);
 const VERSIONS = Math.round(100_000 * SCALE);
 
-const statements = new Statements("memory");
+const { profile, episodes, erasure } = statementsOf("memory");
 const scope = memoryScope({ tenantId: "t3", userId: "u3", sessionId: "s1" });
 const user = memoryScope({ tenantId: "t3", userId: "u3" });
 const tenant = memoryScope({ tenantId: "t3" });
@@ -49,55 +50,55 @@ const entries = [...Array(50).keys()].map((n) => ({
 
 /** Every statement that reads, as it is asked most, and how many rows it may look at beyond those that it gives. */
 const reads: readonly { readonly name: string; readonly statement: Statement; readonly slack?: number }[] = [
-  { name: "newest", statement: statements.newest(scope, "k3") },
-  { name: "newest, and who holds an id", statement: statements.newestHead(scope, "k3", "new") },
-  { name: "live", statement: statements.live({ scope, key: "k3", asOf: undefined, knownAt: undefined, now }) },
-  { name: "as of", statement: statements.live({ scope, key: "k3", asOf: 5_000, knownAt: undefined, now }) },
+  { name: "newest", statement: profile.newest(scope, "k3") },
+  { name: "newest, and who holds an id", statement: profile.newestHead(scope, "k3", "new") },
+  { name: "live", statement: profile.live({ scope, key: "k3", asOf: undefined, knownAt: undefined, now }) },
+  { name: "as of", statement: profile.live({ scope, key: "k3", asOf: 5_000, knownAt: undefined, now }) },
   {
     name: "heads",
-    statement: statements.heads({ scope, key: "k3", id: "new", at: undefined, before: undefined, now }),
+    statement: profile.heads({ scope, key: "k3", id: "new", at: undefined, before: undefined, now }),
   },
-  { name: "heads, as it was", statement: statements.heads({ scope, key: "k3", id: "new", at: 5_000, before: 3, now }) },
-  { name: "beliefs", statement: statements.beliefs({ ...exact, ...keys }) },
-  { name: "beliefs, after a key", statement: statements.beliefs({ ...exact, ...keys, after: { scope, key: "k1" } }) },
-  { name: "beliefs, by prefix", statement: statements.beliefs({ ...exact, ...keys, keyPrefix: "k" }) },
-  { name: "beliefs under a user", statement: statements.beliefs({ ...under, ...keys }) },
-  { name: "beliefs under a tenant", statement: statements.beliefs({ scope: tenant, reach: "under", ...keys }) },
-  { name: "history", statement: statements.history({ ...exact, key: undefined, after: undefined, limit: 20 }) },
-  { name: "history of a key", statement: statements.history({ ...exact, key: "k3", after: undefined, limit: 20 }) },
+  { name: "heads, as it was", statement: profile.heads({ scope, key: "k3", id: "new", at: 5_000, before: 3, now }) },
+  { name: "beliefs", statement: profile.beliefs({ ...exact, ...keys }) },
+  { name: "beliefs, after a key", statement: profile.beliefs({ ...exact, ...keys, after: { scope, key: "k1" } }) },
+  { name: "beliefs, by prefix", statement: profile.beliefs({ ...exact, ...keys, keyPrefix: "k" }) },
+  { name: "beliefs under a user", statement: profile.beliefs({ ...under, ...keys }) },
+  { name: "beliefs under a tenant", statement: profile.beliefs({ scope: tenant, reach: "under", ...keys }) },
+  { name: "history", statement: profile.history({ ...exact, key: undefined, after: undefined, limit: 20 }) },
+  { name: "history of a key", statement: profile.history({ ...exact, key: "k3", after: undefined, limit: 20 }) },
   {
     name: "history under a user, after a version",
-    statement: statements.history({ ...under, key: undefined, after: { scope, key: "k1", version: 2 }, limit: 20 }),
+    statement: profile.history({ ...under, key: undefined, after: { scope, key: "k1", version: 2 }, limit: 20 }),
   },
-  { name: "page", statement: statements.page({ ...exact, ...page }) },
+  { name: "page", statement: episodes.page({ ...exact, ...page }) },
   {
     name: "page, after an episode",
-    statement: statements.page({ ...exact, ...page, after: { scope, validFrom: 90_000, id: "e5" } }),
+    statement: episodes.page({ ...exact, ...page, after: { scope, validFrom: 90_000, id: "e5" } }),
   },
-  { name: "page, between instants", statement: statements.page({ ...exact, ...page, since: 5_000, until: 500_000 }) },
-  { name: "page, at an instant", statement: statements.page({ ...exact, ...page, asOf: 500_000 }) },
-  { name: "page of a key", statement: statements.page({ ...exact, ...page, key: "turn7" }) },
-  { name: "page under a user", statement: statements.page({ ...under, ...page }) },
+  { name: "page, between instants", statement: episodes.page({ ...exact, ...page, since: 5_000, until: 500_000 }) },
+  { name: "page, at an instant", statement: episodes.page({ ...exact, ...page, asOf: 500_000 }) },
+  { name: "page of a key", statement: episodes.page({ ...exact, ...page, key: "turn7" }) },
+  { name: "page under a user", statement: episodes.page({ ...under, ...page }) },
   {
     name: "page under a user, after an episode",
-    statement: statements.page({ ...under, ...page, after: { scope, validFrom: 90_000, id: "e5" } }),
+    statement: episodes.page({ ...under, ...page, after: { scope, validFrom: 90_000, id: "e5" } }),
   },
-  { name: "page under a tenant", statement: statements.page({ scope: tenant, reach: "under", ...page }) },
+  { name: "page under a tenant", statement: episodes.page({ scope: tenant, reach: "under", ...page }) },
   {
     name: "page, by metadata that few have",
-    statement: statements.page({ scope: tenant, reach: "under", ...page, filter: { rare: ["yes"] } }),
+    statement: episodes.page({ scope: tenant, reach: "under", ...page, filter: { rare: ["yes"] } }),
     // The newest first until enough match, or all that match and then the newest: whichever the planner takes for less.
     slack: Number.POSITIVE_INFINITY,
   },
-  { name: "log", statement: statements.log({ record: { ...nothing, ...episode, id: "new" }, anyFrom: false }) },
-  { name: "logMany", statement: statements.logMany(scope, entries), slack: 500 },
+  { name: "log", statement: episodes.log({ record: { ...nothing, ...episode, id: "new" }, anyFrom: false }) },
+  { name: "logMany", statement: episodes.logMany(scope, entries), slack: 500 },
   {
     name: "derivations",
-    statement: statements.derivations({ ...exact, after: undefined, limit: 20, isCondemned: false }),
+    statement: erasure.derivations({ ...exact, after: undefined, limit: 20, isCondemned: false }),
   },
   {
     name: "condemned under a tenant",
-    statement: statements.derivations({
+    statement: erasure.derivations({
       scope: tenant,
       reach: "under",
       after: undefined,

@@ -2,10 +2,10 @@
 
 import type { MemoryKind, MemoryScope, MemoryStoreOptions } from "@memory/core";
 import { createMemoryStore, type MemoryDriver } from "@memory/core/driver";
+import { scopeParams } from "@memory/core/sql";
 import type { ConformanceTarget } from "@memory/testing";
 import postgres from "postgres";
-import type { PostgresClient } from "../src/executor.ts";
-import { scopeParams } from "../src/row.ts";
+import type { PostgresClient } from "../src/index.ts";
 import { type SchemaOptions, schemaSql } from "../src/schema.ts";
 
 /** Runs statements of any kind as the owner: schema, grants, damage. */

@@ -7,7 +7,7 @@ import { findPostgres, type PostgresPrimary } from "@tooling/servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresMemoryStore } from "../src/index.ts";
 import { schemaSql } from "../src/schema.ts";
-import { Statements } from "../src/statements.ts";
+import { statementsOf } from "../src/statements.ts";
 import { TABLES } from "../src/tables.ts";
 import { applySchema, asOwner } from "./target.ts";
 
@@ -253,7 +253,7 @@ describe.skipIf(lane.isMissing)("verify", () => {
       await store.supersede(scope, { key: "k", value: 1, source: "t" });
       await store.supersede(scope, { key: "k", value: 2, source: "t" });
       expect((await store.erase(scope)).records).toBe(4);
-      const { text } = new Statements(schema).isThere(PLAN);
+      const { text } = statementsOf(schema).commit.isThere(PLAN);
       await asOwner(url, async (sql) => {
         expect(await sql.unsafe(text, ["t", "", "", "", "k", 0, "token"])).toHaveLength(1);
       });

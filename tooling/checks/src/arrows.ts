@@ -8,9 +8,11 @@ import { isPublished, type Member, type SourceFile } from "./repository.ts";
 const coreLayers: readonly (readonly [layer: number, prefixes: readonly string[]])[] = [
   [0, ["model/"]],
   [1, ["rules/", "clock.ts", "secret.ts"]],
-  [2, ["settings.ts", "sql.ts"]],
+  [2, ["settings.ts"]],
   [3, ["store.ts", "store/", "export.ts", "import.ts"]],
   [4, ["index.ts", "driver.ts", "in-memory.ts", "in-memory/"]],
+  [5, ["sql.ts", "sql/"]],
+  [6, ["postgres-js.ts", "postgres-js/"]],
 ];
 
 /** What a published package may import of ours; in tests also `@memory/testing`. */

@@ -1,9 +1,12 @@
 // What a failure means: to be tried again, for want of room, or for good; and whether it surely had no effect. States of the
 // server stand in core's table; what postgres.js and the system say stands here.
 
-import { MemorySchemaError } from "@memory/core/driver";
-import { sqlStateClass, sqlStateHadNoEffect } from "@memory/core/sql";
-import { isFromServer } from "./executor.ts";
+import type { MemoryDriver } from "../model/driver.ts";
+import { MemorySchemaError } from "../model/errors.ts";
+import type { Executor } from "../sql/executor.ts";
+import { LostRaceError } from "../sql/lost-race.ts";
+import { sqlStateClass, sqlStateHadNoEffect } from "../sql/states.ts";
+import { isFromServer } from "./send.ts";
 
 /** What one of the client's or the system's codes means. */
 interface ClientState {
@@ -47,44 +50,52 @@ const SCHEMA_STATES: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** A row changed hands while the statement looked, again and again. Nothing was written. */
-export class LostRaceError extends Error {
-  override readonly name = "LostRaceError";
-}
+/** What a driver says of its client: the connections, and how their failures are judged. */
+export type ClientSide = Required<
+  Pick<
+    MemoryDriver,
+    "client" | "concurrency" | "isTransient" | "isExhausted" | "hadNoEffect" | "toMemoryError" | "close"
+  >
+>;
 
-/**
- * Whether the statement lost to a concurrent one where the role's default is a higher level of isolation. It had no effect,
- * and is no failure: at the usual level it would have answered that it lost.
- */
-export function isLostRace(error: unknown): boolean {
-  return isFromServer(error) && error.code === "40001";
+/** The members of a driver that are the same over any tables. `adapter` is its name. The driver closes the executor. */
+export function clientSide(adapter: string, executor: Executor): ClientSide {
+  return {
+    client: executor.client,
+    concurrency: executor.concurrency,
+    isTransient: (error) => executor.isStray(error) || isTransient(error),
+    isExhausted,
+    hadNoEffect,
+    toMemoryError: (error) => toSchemaError(adapter, error),
+    close: () => executor.close(),
+  };
 }
 
 /** Whether calling again may help. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof LostRaceError) return true;
   if (isFromServer(error)) return sqlStateClass(error.code) === "transient";
   return clientState(error)?.isTransient ?? false;
 }
 
 /** Whether the server, or a pooler before it, had no room. */
-export function isExhausted(error: unknown): boolean {
+function isExhausted(error: unknown): boolean {
   return isFromServer(error) && sqlStateClass(error.code) === "exhausted";
 }
 
 /** Whether it surely had no effect. */
-export function hadNoEffect(error: unknown): boolean {
+function hadNoEffect(error: unknown): boolean {
   if (error instanceof LostRaceError) return true;
   if (isFromServer(error)) return sqlStateHadNoEffect(error.code);
   return clientState(error)?.hadNoEffect ?? false;
 }
 
-/** The schema's error where it is one. */
-export function toMemoryError(error: unknown): MemorySchemaError | undefined {
+// The schema's error where it is one.
+function toSchemaError(adapter: string, error: unknown): MemorySchemaError | undefined {
   const finding = isFromServer(error) ? SCHEMA_STATES.get(error.code) : undefined;
   if (finding === undefined) return undefined;
   return new MemorySchemaError(
-    `postgres: ${finding}; verify() names everything that is wrong`,
+    `${adapter}: ${finding}; verify() names everything that is wrong`,
     { findings: [finding] },
     error,
   );

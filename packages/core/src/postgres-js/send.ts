@@ -1,50 +1,8 @@
-// How statements run, and the two ways that postgres.js offers: on connections of our own, and on a client that the caller
-// keeps. What both share stands here: columns as plain text, and a transaction as a sequence of statements on one
-// connection. `sql.begin` is not used: when its connection closes, it throws where nobody can catch it (postgres.js 3.4.9).
+// How statements go over postgres.js: columns as plain text, and a transaction as a sequence of statements on one connection.
+// `sql.begin` is not used: when its connection closes, it throws where nobody can catch it (postgres.js 3.4.9).
 
-import type { Sql } from "postgres";
-import type { Row } from "./row.ts";
-
-/** A value of a parameter; everything else is written as text and cast in the statement. */
-export type Param = string | number | boolean | null;
-
-/** One statement with its parameters. */
-export interface Statement {
-  readonly text: string;
-  readonly params: readonly Param[];
-}
-
-/** Runs one more statement on the same connection. */
-export type Step = (statement: Statement) => Promise<readonly Row[]>;
-
-/** What a call brings along: when to stop. */
-export interface Patience {
-  readonly signal: AbortSignal;
-}
-
-/** A postgres.js client, of whatever types its owner gave it. */
-// biome-ignore lint/complexity/noBannedTypes: postgres.js says "no types of its own" with {}.
-export type PostgresClient = Sql<{}>;
-
-/** Runs statements. Rejects with the client's own errors. */
-export interface Executor {
-  /** The object that stands for the connections. */
-  readonly client: object;
-  /** How many statements may run at once. */
-  readonly concurrency: number;
-  /** One statement in a transaction of its own. */
-  run(statement: Statement, patience: Patience): Promise<readonly Row[]>;
-  /** Statements in one transaction, in order; the rows of each. */
-  batch(statements: readonly Statement[], patience: Patience): Promise<readonly (readonly Row[])[]>;
-  /**
-   * A transaction whose statements `body` chooses as it goes; when it rejects, nothing is kept. It may wait for its steps
-   * and for nothing else: in between, the connection could close unnoticed.
-   */
-  transaction<R>(body: (step: Step) => Promise<R>, patience: Patience): Promise<R>;
-  /** Whether the statement was stopped by a cancellation that was meant for another one. */
-  isStray(error: unknown): boolean;
-  close(): Promise<void>;
-}
+import type { Row, Statement, Step } from "../sql/executor.ts";
+import type { PostgresJsColumn, PostgresJsSender } from "./client.ts";
 
 /** A statement on its way. */
 export interface Sent {
@@ -69,7 +27,7 @@ export function endsTransaction({ text }: Statement): boolean {
 }
 
 /** Sends a statement; columns come back as the text that the server sent, past every parser and transform of the client. */
-export function send(client: PostgresClient, { text, params }: Statement, prepare: boolean): Sent {
+export function send(client: PostgresJsSender, { text, params }: Statement, prepare: boolean): Sent {
   const query = client.unsafe(text, [...params], { prepare }).raw();
   const rows = query.then((found) => readRows(found));
   return {
@@ -134,7 +92,7 @@ export function endsConnection(error: unknown): boolean {
   return severity === "FATAL" || severity === "PANIC";
 }
 
-function readRows(found: readonly (readonly (Buffer | null)[])[]): readonly Row[] {
+function readRows(found: readonly (readonly (PostgresJsColumn | null)[])[]): readonly Row[] {
   const rows: Row[] = [];
   for (const columns of found) {
     const row: (string | null)[] = [];

@@ -2,7 +2,7 @@
 // one that fell silent could not be closed.
 
 import { connect, Socket } from "node:net";
-import postgres from "postgres";
+import type { PostgresJs } from "./client.ts";
 
 /** Where a server may listen. */
 export interface Host {
@@ -13,9 +13,10 @@ export interface Host {
 }
 
 /** The hosts of a connection string, as postgres.js reads them. */
-export function readHosts(dsn: string): readonly Host[] {
-  const { host, port, path } = postgres(dsn).options;
-  const given: unknown = path;
+export function readHosts(postgres: PostgresJs, dsn: string): readonly Host[] {
+  const { options } = postgres(dsn);
+  const { host, port } = options;
+  const given: unknown = Reflect.get(options, "path");
   const socket = typeof given === "string" && given !== "" ? given : undefined;
   return host.map((name, index) => ({ host: name, port: port[index] ?? 5432, path: socket }));
 }

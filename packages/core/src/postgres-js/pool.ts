@@ -4,22 +4,10 @@
 // that reconnects may never send another byte: postgres.js 3.4.9, `nextWriteTimer` after `closed`).
 
 import type { Socket } from "node:net";
-import type { MemoryStoreSettings } from "@memory/core";
-import postgres from "postgres";
-import {
-  type Executor,
-  endsConnection,
-  endsTransaction,
-  type Patience,
-  type PostgresClient,
-  pipeline,
-  type Sent,
-  type Statement,
-  type Step,
-  send,
-  sequence,
-} from "./executor.ts";
-import type { Row } from "./row.ts";
+import type { MemoryStoreSettings } from "../settings.ts";
+import type { Executor, Patience, Row, Statement, Step } from "../sql/executor.ts";
+import type { PostgresJs, PostgresJsClient, PostgresJsOptions } from "./client.ts";
+import { endsConnection, endsTransaction, pipeline, type Sent, send, sequence } from "./send.ts";
 import { type Host, openSocket, readHosts } from "./socket.ts";
 
 /** How long a connection is used before a new one takes its place, so that a new primary or a new address is found. */
@@ -36,6 +24,7 @@ const noop = (): void => {};
 export class Pool implements Executor {
   readonly client: object = this;
   readonly concurrency: number;
+  readonly #postgres: PostgresJs;
   readonly #settings: MemoryStoreSettings;
   readonly #hosts: readonly Host[];
   readonly #idle: Slot[] = [];
@@ -43,10 +32,12 @@ export class Pool implements Executor {
   readonly #waiting: ((slot: Slot) => void)[] = [];
   #isClosed = false;
 
-  constructor(settings: MemoryStoreSettings) {
+  /** Connections by `postgres`, the function that postgres.js exports. */
+  constructor(postgres: PostgresJs, settings: MemoryStoreSettings) {
+    this.#postgres = postgres;
     this.#settings = settings;
     this.concurrency = settings.poolSize;
-    this.#hosts = readHosts(settings.dsn.reveal());
+    this.#hosts = readHosts(postgres, settings.dsn.reveal());
   }
 
   run(statement: Statement, { signal }: Patience): Promise<readonly Row[]> {
@@ -106,7 +97,7 @@ export class Pool implements Executor {
   }
 
   #make(): Slot {
-    const slot = new Slot(this.#settings, this.#hosts);
+    const slot = new Slot(this.#postgres, this.#settings, this.#hosts);
     this.#all.add(slot);
     return slot;
   }
@@ -127,7 +118,7 @@ export class Pool implements Executor {
 
 /** One connection. It is used by one caller at a time, and not again once it failed. */
 class Slot {
-  readonly #sql: PostgresClient;
+  readonly #sql: PostgresJsClient;
   readonly #prepare: boolean;
   readonly #prepared: Set<string> = new Set();
   readonly #retiresAt: number = performance.now() + LIFETIME_MS * (0.8 + Math.random() * 0.4);
@@ -135,11 +126,11 @@ class Slot {
   #isBroken = false;
   #isEnding = false;
 
-  constructor(settings: MemoryStoreSettings, hosts: readonly Host[]) {
+  constructor(postgres: PostgresJs, settings: MemoryStoreSettings, hosts: readonly Host[]) {
     this.#prepare = settings.prepare;
     let next = 0;
     const [first] = hosts;
-    const options: postgres.Options<Record<string, never>> & { readonly socket: () => Promise<Socket> } = {
+    const options: PostgresJsOptions = {
       // One host: with several, a refused connection is tried again for ever and nobody told (postgres.js 3.4.9, `error`).
       ...(first?.path === undefined ? { host: first?.host ?? "", port: first?.port ?? 0 } : { path: first.path }),
       max: 1,

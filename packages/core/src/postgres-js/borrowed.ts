@@ -1,23 +1,14 @@
 // Statements on a client that the caller keeps: its pool, its settings, its other users. A transaction is a sequence on a
 // reserved connection, a round trip a statement: what is sent ahead on one would be lost without a word when it closes.
 
-import { MemorySettingsError } from "@memory/core/driver";
-import {
-  type Executor,
-  endsConnection,
-  isFromServer,
-  type Patience,
-  type PostgresClient,
-  type Statement,
-  type Step,
-  send,
-  sequence,
-} from "./executor.ts";
-import type { Row } from "./row.ts";
+import { MemorySettingsError } from "../model/errors.ts";
+import type { Executor, Patience, Row, Statement, Step } from "../sql/executor.ts";
+import type { PostgresJsClient, PostgresJsSender } from "./client.ts";
+import { endsConnection, isFromServer, send, sequence } from "./send.ts";
 
 /** Runs statements on the caller's client, and leaves it open. */
 export class BorrowedClient implements Executor {
-  readonly client: PostgresClient;
+  readonly client: PostgresJsClient;
   readonly concurrency: number;
   readonly #stray: WeakSet<object> = new WeakSet();
   // Cancel requests name a connection, not a statement: one that comes late stops what runs there next.
@@ -25,8 +16,9 @@ export class BorrowedClient implements Executor {
   #cancelled = 0;
 
   /** @throws {MemorySettingsError} It is no postgres.js client, or one that a transaction could hang on. */
-  constructor(client: PostgresClient) {
-    if (typeof client !== "function" || typeof client.unsafe !== "function" || typeof client.options !== "object") {
+  constructor(client: PostgresJsClient) {
+    const given: unknown = client;
+    if (typeof given !== "function" || typeof client.unsafe !== "function" || typeof client.options !== "object") {
       throw new MemorySettingsError("sql is not a postgres.js client", { setting: "sql" });
     }
     // `reserve` on a connection that is new never settles then (postgres.js 3.4.9, ReadyForQuery in connection.js).
@@ -79,7 +71,7 @@ export class BorrowedClient implements Executor {
 
   async close(): Promise<void> {}
 
-  async #send(client: PostgresClient, statement: Statement, signal: AbortSignal): Promise<readonly Row[]> {
+  async #send(client: PostgresJsSender, statement: Statement, signal: AbortSignal): Promise<readonly Row[]> {
     const before = this.#cancelled;
     let isOurs = false;
     const { rows, cancel } = send(client, statement, true);
