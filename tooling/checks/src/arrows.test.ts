@@ -11,7 +11,7 @@ function member(name: string, path: string, text: string): Member {
     manifest: {
       name: `@memory/${name}`,
       dependencies: { valibot: "1" },
-      devDependencies: name === "core" ? {} : { "@memory/testing": "workspace:^" },
+      devDependencies: name === "core" ? {} : { "@memory/testing": "workspace:^", "@memory/postgres": "workspace:^" },
       peerDependencies: name === "core" ? {} : { "@memory/core": "workspace:^" },
     },
     sources: [{ path: `${folder}/${path}`, text }],
@@ -58,6 +58,7 @@ describe("arrows between packages", () => {
     ["redis", "src/driver.ts", `import type { MemoryDriver } from "@memory/core/driver";`],
     ["redis", "src/driver.test.ts", `import { memoryStoreConformance } from "@memory/testing";`],
     ["testing", "test/self.test.ts", `import { cases } from "@memory/testing";`],
+    ["routed", "test/live.test.ts", `import { PostgresMemoryStore } from "@memory/postgres";`],
     ["core", "src/store.ts", `import { createHash } from "node:crypto";`],
   ])("%s: %s may say %s", (name, path, text) => {
     expect(problems(name, path, text)).toBe(0);
@@ -68,6 +69,8 @@ describe("arrows between packages", () => {
     ["core", "src/store.test.ts", `import { x } from "@memory/testing";`],
     ["redis", "src/driver.ts", `import { x } from "@memory/postgres";`],
     ["redis", "src/driver.ts", `import { x } from "@memory/testing";`],
+    ["redis", "test/live.test.ts", `import { x } from "@memory/postgres";`],
+    ["routed", "src/driver.ts", `import { x } from "@memory/postgres";`],
     ["redis", "src/driver.ts", `import { x } from "../../core/src/index.ts";`],
     ["redis", "src/driver.ts", `import { test } from "vitest";`],
     ["redis", "src/driver.ts", `import ioredis from "ioredis";`],
