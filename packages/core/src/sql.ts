@@ -2,16 +2,12 @@
 // and records are said in them, tables as data with their text and their `verify()`, and erasure over whatever tables there
 // are. No client and no dependency; @memory/core/postgres-js has one.
 
-export { Catalog, type CatalogRequest, catalogStatement } from "./sql/catalog.ts";
+export type { Catalog, CatalogRequest } from "./sql/catalog.ts";
 export { afterKey, METADATA_BY_TENANT, metadataConditions, prefixConditions } from "./sql/conditions.ts";
 export {
-  columnSql,
-  DEFAULT_SCHEMA,
   indexSql,
   nameSql,
-  partitionSecuritySql,
   rowSecuritySql,
-  storageSql,
   tableNameSql,
   tableSql,
 } from "./sql/ddl.ts";
@@ -51,6 +47,14 @@ export {
   readScope,
   typeOf,
 } from "./sql/row.ts";
+export {
+  type CheckedLayout,
+  checkLayout,
+  checkSchemaVersion,
+  type SchemaLayout,
+  type SchemaPlan,
+  schemaText,
+} from "./sql/schema.ts";
 export { SQL_STATES, type SqlState, type SqlStateClass, sqlStateClass, sqlStateHadNoEffect } from "./sql/states.ts";
 export {
   type ScopedExecutor,

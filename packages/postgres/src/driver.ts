@@ -1,8 +1,8 @@
 // The driver: its sections over one executor.
 
-import { type MemoryDriver, MemorySettingsError } from "@memory/core/driver";
+import type { MemoryDriver } from "@memory/core/driver";
 import { clientSide } from "@memory/core/postgres-js";
-import { DEFAULT_SCHEMA, type Executor, erasureSection, scopedExecutor, verifySchema } from "@memory/core/sql";
+import { checkLayout, type Executor, erasureSection, scopedExecutor, verifySchema } from "@memory/core/sql";
 import { episodicSection } from "./episodic.ts";
 import { profileSection } from "./profile.ts";
 import { statementsOf } from "./statements.ts";
@@ -29,10 +29,7 @@ const MAX_VALUE_BYTES = 16 * 1024 * 1024;
  * @throws {MemorySettingsError} The schema's name cannot be an identifier, or `rowSecurity` is no boolean.
  */
 export function postgresDriver(executor: Executor, options: PostgresDriverOptions = {}): MemoryDriver {
-  const { schema = DEFAULT_SCHEMA, rowSecurity = false } = options;
-  if (typeof rowSecurity !== "boolean") {
-    throw new MemorySettingsError("rowSecurity must be true or false", { setting: "rowSecurity" });
-  }
+  const { schema, rowSecurity } = checkLayout(options);
   const statements = statementsOf(schema);
   const scoped = scopedExecutor(executor, rowSecurity);
   const look = { adapter: "postgres", bin: "memory-postgres-schema", schema, tables: TABLES, rowSecurity };
