@@ -5,19 +5,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isMemoryError, memoryScope, memoryStoreSettings } from "@memory/core";
 import { BorrowedClient, clientSide, isFromServer } from "@memory/core/postgres-js";
 import { SQL_STATES } from "@memory/core/sql";
-import { findPostgres, type PostgresPrimary } from "@tooling/servers";
+import type { PostgresServer } from "@tooling/servers";
 import postgres from "postgres";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type PostgresClient, PostgresMemoryStore } from "../src/index.ts";
+import { describeOnEach } from "./lanes.ts";
 import { applySchema } from "./target.ts";
-
-const lane = findPostgres();
 
 /** How a driver judges; this client never connects. */
 const { hadNoEffect, isExhausted, isTransient, toMemoryError } = clientSide("postgres", new BorrowedClient(postgres()));
 
 /** Brings the state about; rejects with what the server said. */
-type Cause = (sql: PostgresClient, server: PostgresPrimary) => Promise<unknown>;
+type Cause = (sql: PostgresClient, server: PostgresServer) => Promise<unknown>;
 
 const causes: Readonly<Record<string, Cause>> = {
   "40001": async (sql) => {
@@ -116,8 +115,8 @@ async function connectAs(url: string): Promise<void> {
   }
 }
 
-describe.skipIf(lane.isMissing)("states", () => {
-  let server: PostgresPrimary;
+describeOnEach("states", (lane) => {
+  let server: PostgresServer;
   let sql: PostgresClient;
 
   beforeAll(async () => {

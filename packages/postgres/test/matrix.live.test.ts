@@ -1,22 +1,24 @@
-// The suite, and random sequences beside the in-memory reference, on a real server in every way that it is deployed: with
-// connections of the store's own and borrowed ones, behind a pooler in transaction mode, partitioned, and with row security
-// under a role that may do nothing but read and write rows, in a session that is set up as strangely as it can be.
-// MEMORY_SEQUENCES says how many sequences each way gets; the plain one gets three times as many.
+// The suite, and random sequences beside the in-memory reference, on the server of this machine and on a newer one, in every
+// way that they are deployed: with connections of the store's own and borrowed ones, behind a pooler in transaction mode,
+// partitioned, and with row security under a role that may do nothing but read and write rows, in a session that is set up
+// as strangely as it can be. MEMORY_SEQUENCES says how many sequences each way gets; the plain one gets three times as many.
+// They begin alike, so that servers and ways are compared with each other, too; MEMORY_SEED makes those of an earlier run.
 
 import { memoryStoreSettings } from "@memory/core";
 import type { MemoryDriver } from "@memory/core/driver";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
 import { BorrowedClient, Pool } from "@memory/core/postgres-js";
 import { type ConformanceTarget, memoryStoreConformance, modelBasedRun } from "@memory/testing";
-import { findPgBouncer, findPostgres, type PgBouncer, type PostgresPrimary } from "@tooling/servers";
+import { findPgBouncer, type PgBouncer, type PostgresServer } from "@tooling/servers";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { postgresDriver } from "../src/driver.ts";
+import { describeOnEach } from "./lanes.ts";
 import { applySchema, asOwner, targetOver } from "./target.ts";
 
-const lane = findPostgres();
 const pooler = findPgBouncer();
 const SEQUENCES = Number(process.env["MEMORY_SEQUENCES"] ?? 20);
+const SEED = Number(process.env["MEMORY_SEED"] ?? Math.floor(Math.random() * 0x7fff_ffff));
 
 /** A way of deploying: a database made for it, and a driver on that. */
 interface Way {
@@ -95,8 +97,8 @@ const ways: readonly Way[] = [
   },
 ];
 
-describe.skipIf(lane.isMissing)(`PostgreSQL ${lane.version ?? ""}`, () => {
-  let server: PostgresPrimary;
+describeOnEach("deployed", (lane) => {
+  let server: PostgresServer;
 
   beforeAll(async () => {
     server = await lane.start({ settings: { max_connections: "100" } });
@@ -134,7 +136,7 @@ describe.skipIf(lane.isMissing)(`PostgreSQL ${lane.version ?? ""}`, () => {
       const sequences = way.sequences ?? SEQUENCES;
       it(`agrees with the in-memory reference over ${sequences} random sequences`, { timeout: 3_600_000 }, async () => {
         const reference: ConformanceTarget = { name: "in-memory", open: (options) => new InMemoryMemoryStore(options) };
-        const report = await modelBasedRun(target, reference, { sequences });
+        const report = await modelBasedRun(target, reference, { sequences, seed: SEED });
         console.log(`${way.name}: seed ${report.seed}, ${report.steps} steps, ${report.comparisons} comparisons`);
         expect(report.sequences).toBe(sequences);
       });

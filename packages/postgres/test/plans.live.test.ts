@@ -4,13 +4,13 @@
 
 import { memoryScope } from "@memory/core";
 import type { Statement } from "@memory/core/sql";
-import { findPostgres, type PostgresPrimary } from "@tooling/servers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PostgresServer } from "@tooling/servers";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { PostgresClient } from "../src/index.ts";
 import { statementsOf } from "../src/statements.ts";
+import { describeOnEach } from "./lanes.ts";
 import { applySchema, asOwner } from "./target.ts";
 
-const lane = findPostgres();
 const SCALE = Number(process.env["MEMORY_SCALE"] ?? 0.1);
 const SCOPES = Math.round(2_000 * SCALE);
 const EPISODES = Math.round(1_000_000 * SCALE);
@@ -109,8 +109,8 @@ const reads: readonly { readonly name: string; readonly statement: Statement; re
   },
 ];
 
-describe.skipIf(lane.isMissing)("plans", () => {
-  let server: PostgresPrimary;
+describeOnEach("plans", (lane) => {
+  let server: PostgresServer;
   const plans = new Map<string, readonly Scan[]>();
 
   beforeAll(async () => {

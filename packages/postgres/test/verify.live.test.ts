@@ -3,15 +3,14 @@
 
 import { isMemoryError, memoryScope, memoryStoreSettings } from "@memory/core";
 import type { WritePlan } from "@memory/core/driver";
-import { findPostgres, type PostgresPrimary } from "@tooling/servers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PostgresServer } from "@tooling/servers";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { PostgresMemoryStore } from "../src/index.ts";
 import { schemaSql } from "../src/schema.ts";
 import { statementsOf } from "../src/statements.ts";
 import { TABLES } from "../src/tables.ts";
+import { describeOnEach } from "./lanes.ts";
 import { applySchema, asOwner } from "./target.ts";
-
-const lane = findPostgres();
 
 /** Of which only the place matters. */
 const PLAN: WritePlan = {
@@ -41,8 +40,8 @@ const PLAN: WritePlan = {
   token: "token",
 };
 
-describe.skipIf(lane.isMissing)("verify", () => {
-  let server: PostgresPrimary;
+describeOnEach("verify", (lane) => {
+  let server: PostgresServer;
   let count = 0;
 
   beforeAll(async () => {
