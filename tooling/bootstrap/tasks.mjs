@@ -32,6 +32,8 @@ export const tasks = {
     step("Measuring the coverage of every package", "node", ["tooling/vitest/run.mjs", "--coverage", ...args]),
   ],
   demo: (args) => [{ ...tool("Starting the demo", "quickstart", args), fromCaller: true }],
+  chaos: (args) => [tool("Doing harm to real servers", "chaos", args)],
+  transfer: (args) => [{ ...tool("Taking memory along", "transfer", args), fromCaller: true }],
   bench: (args) => [tool("Running the benchmark", "bench", args)],
   build: (args) => [turbo("Building every package", "build", args)],
   types: (args) => [turbo("Checking the types of every package", "types", args)],

@@ -7,7 +7,7 @@ import type { ConformanceTarget, StoreOptions } from "@memory/testing";
 import { RoutedMemoryStore } from "../src/index.ts";
 
 /** The width of the vectors. */
-export const DIMENSIONS = 8;
+const DIMENSIONS = 8;
 
 const WITHOUT = {
   working: ["profile", "episodic", "semantic"],

@@ -54,7 +54,7 @@ export async function findServers(): Promise<{ readonly isMissing: boolean; star
 }
 
 /** Makes the tables, as their owner. */
-export async function applySchema(url: string): Promise<void> {
+async function applySchema(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   await sql.unsafe(schemaSql());
   await sql.end();

@@ -1,0 +1,209 @@
+// The command from its arguments to its exit code: an export to a file, or an import from one.
+
+import { parseArgs } from "node:util";
+import {
+  exportScope,
+  importRecords,
+  isMemoryError,
+  type MemoryExport,
+  type MemoryKind,
+  type MemoryScope,
+  memoryScope,
+} from "@memory/core";
+import { type Engine, EngineError, type EngineOptions, openEngine } from "./engine.ts";
+import { LineError, readLines, writeLines } from "./lines.ts";
+
+/** What the command runs in. */
+export interface Surroundings {
+  readonly environment: EngineOptions["environment"];
+  /** Gets a line of text for a person. */
+  readonly say: (text: string) => void;
+  /** Stops it in order. */
+  readonly signal?: AbortSignal | undefined;
+  readonly openEngine?: typeof openEngine;
+}
+
+const KINDS: readonly MemoryKind[] = ["profile", "episodic", "semantic", "working"];
+
+const HELP = `npm run transfer -- export --from ENGINE --tenant T [--user U] [--session S] [--agent A] --file FILE
+npm run transfer -- import --to ENGINE --file FILE
+
+  ENGINE             servers: Redis and PostgreSQL, at MEMORY_REDIS_DSN and MEMORY_POSTGRES_DSN; keeps working memory,
+                     profiles and episodes
+                     embedded:FOLDER: PostgreSQL in this process, its data in FOLDER; keeps profiles and episodes
+  --file FILE        the export: a record a line, as JSON. Until it is whole it stands in FILE.part
+  --kinds K,K        only these of ${KINDS.join(", ")}; what is left out is counted
+  --as-is            imports without masking; without it what looks like a secret is masked, as in every write
+  --help             this
+
+What was cut is done by running it again: an export begins anew, an import passes over what is there already.
+Exit code 1 when something is refused or cannot be reached, 2 when the arguments cannot be used.
+`;
+
+class ArgumentError extends Error {
+  override readonly name = "ArgumentError";
+}
+
+/** The engine would lose what is to be imported. */
+class LossError extends Error {
+  override readonly name = "LossError";
+}
+
+/** Runs the command and gives its exit code. */
+export async function transfer(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { say } = surroundings;
+  try {
+    const { command, ...given } = parseArguments(args);
+    if (command === "help") say(HELP);
+    else if (command === "export") await exportTo(given, surroundings);
+    else await importFrom(given, surroundings);
+    return 0;
+  } catch (error) {
+    if (error instanceof ArgumentError || error instanceof EngineError) {
+      say(`${error.message}\n\n${HELP}`);
+      return 2;
+    }
+    if (error instanceof LossError) say(error.message);
+    else if (surroundings.signal?.aborted) say("stopped; run it again to finish it");
+    else if (error instanceof LineError) say(`the file cannot be used: ${error.message}`);
+    else if (isMemoryError(error)) say(`refused: ${error.name} (${error.code}): ${error.message}`);
+    else if (isFileError(error)) say(`the file cannot be used: ${error.code}`);
+    else throw error;
+    return 1;
+  }
+}
+
+async function exportTo({ from, scope, file, kinds }: Arguments, surroundings: Surroundings): Promise<void> {
+  if (from === undefined || scope === undefined) throw new ArgumentError("an export takes --from and --tenant");
+  await using engine = await open(from, undefined, surroundings);
+  await engine.store.verify();
+  const tally = new Tally(kinds);
+  const lines = exportScope(engine.store, scope, { signal: surroundings.signal });
+  await writeLines(file, tally.chosen(lines), surroundings.signal);
+  surroundings.say(`exported ${tally}`);
+}
+
+async function importFrom({ to, file, kinds, isAsIs }: Arguments, surroundings: Surroundings): Promise<void> {
+  if (to === undefined) throw new ArgumentError("an import takes --to");
+  await using engine = await open(to, isAsIs ? null : undefined, surroundings);
+  await engine.store.verify();
+  // Read twice, so that nothing of a file is written that is not whole, or holds what the engine would lose.
+  for await (const line of new Tally(kinds).chosen(readLines(file))) {
+    surroundings.signal?.throwIfAborted();
+    refuseLoss(engine, line);
+  }
+  const tally = new Tally(kinds);
+  await importRecords(engine.store, tally.chosen(readLines(file)), { signal: surroundings.signal });
+  surroundings.say(`imported ${tally}`);
+}
+
+async function open(
+  name: string,
+  redactor: EngineOptions["redactor"],
+  { environment, openEngine: opens = openEngine }: Surroundings,
+): Promise<Engine> {
+  return await opens(name, { environment, redactor });
+}
+
+function refuseLoss({ kinds }: Engine, line: MemoryExport): void {
+  const kind = kindOf(line);
+  if (kind === undefined || kinds.includes(kind)) return;
+  throw new LossError(`the engine does not keep ${kind} records; to leave them out name --kinds ${kinds.join(",")}`);
+}
+
+// What is no record is left to the import to refuse, by its line.
+function kindOf(line: MemoryExport): MemoryKind | undefined {
+  return KINDS.find((one) => one === line?.record?.kind);
+}
+
+/** Counts what passes, and leaves out what is not chosen. */
+class Tally {
+  readonly #kinds: readonly MemoryKind[];
+  readonly #taken: Map<string, number> = new Map();
+  #left = 0;
+
+  constructor(kinds: readonly MemoryKind[]) {
+    this.#kinds = kinds;
+  }
+
+  async *chosen(lines: AsyncIterable<MemoryExport>): AsyncGenerator<MemoryExport> {
+    for await (const line of lines) {
+      const kind = kindOf(line);
+      if (kind !== undefined && !this.#kinds.includes(kind)) {
+        this.#left += 1;
+        continue;
+      }
+      this.#taken.set(kind ?? "unknown", (this.#taken.get(kind ?? "unknown") ?? 0) + 1);
+      yield line;
+    }
+  }
+
+  toString(): string {
+    const total = [...this.#taken.values()].reduce((sum, count) => sum + count, 0);
+    const parts = [...this.#taken].map(([kind, count]) => `${count} ${kind}`);
+    const left = this.#left === 0 ? "" : `, ${this.#left} left out`;
+    return `${total} records${parts.length === 0 ? "" : ` (${parts.join(", ")})`}${left}`;
+  }
+}
+
+interface Arguments {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly scope: MemoryScope | undefined;
+  readonly file: string;
+  readonly kinds: readonly MemoryKind[];
+  readonly isAsIs: boolean;
+}
+
+function parseArguments(args: readonly string[]): Arguments & { readonly command: "export" | "import" | "help" } {
+  const { values, positionals } = readArguments(args);
+  const { from, to, tenant, user, session, agent, file = "", kinds, help } = values;
+  const [command, ...more] = positionals;
+  const none = { from, to, file, kinds: KINDS, scope: undefined, isAsIs: values["as-is"] === true };
+  if (help === true) return { ...none, command: "help" };
+  if ((command !== "export" && command !== "import") || more.length > 0) {
+    throw new ArgumentError("name one command: export or import");
+  }
+  if (file === "") throw new ArgumentError("name the file with --file");
+  return {
+    ...none,
+    command,
+    kinds: kinds === undefined ? KINDS : kinds.split(",").map(kindNamed),
+    scope:
+      tenant === undefined
+        ? undefined
+        : memoryScope({
+            tenantId: tenant,
+            ...(user === undefined ? {} : { userId: user }),
+            ...(session === undefined ? {} : { sessionId: session }),
+            ...(agent === undefined ? {} : { agent }),
+          }),
+  };
+}
+
+function readArguments(args: readonly string[]) {
+  const text = { type: "string" } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        ...{ from: text, to: text, file: text, kinds: text, tenant: text, user: text, session: text, agent: text },
+        "as-is": { type: "boolean" },
+        help: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    throw new ArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function kindNamed(name: string): MemoryKind {
+  const kind = KINDS.find((one) => one === name);
+  if (kind === undefined) throw new ArgumentError(`there is no kind "${name}"`);
+  return kind;
+}
+
+function isFileError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
+}

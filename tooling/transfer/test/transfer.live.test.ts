@@ -1,0 +1,260 @@
+// Memory on its way: from this process through real servers and PGlite and back, as files; cut in the middle and done
+// again; and the command that people call.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { exportScope, importRecords, type MemoryStore, memoryStoreSettings } from "@memory/core";
+import { InMemoryMemoryStore } from "@memory/core/in-memory";
+import { PostgresMemoryStore } from "@memory/postgres";
+import { schemaSql } from "@memory/postgres/schema";
+import { RedisMemoryStore } from "@memory/redis";
+import { RoutedMemoryStore } from "@memory/routed";
+import { findPostgres, findRedis, type PostgresPrimary, type RedisServer } from "@tooling/servers";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { startEmbedded } from "../src/engine.ts";
+import { partOf, readLines, writeLines } from "../src/lines.ts";
+import { transfer } from "../src/transfer.ts";
+import { ann, everything, remember, WIDTH } from "./memory.ts";
+
+const TIMEOUT_MS = 180_000;
+const redisLane = await findRedis();
+const postgresLane = findPostgres();
+
+describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its way", () => {
+  let redis: RedisServer;
+  let postgres: PostgresPrimary;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "memory-transfer-"));
+    redis = await redisLane.start();
+    postgres = await postgresLane.start();
+    await postgres.psql(schemaSql());
+  });
+  afterAll(async () => {
+    await redis?.stop();
+    await postgres?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const here = (...without: readonly ("working" | "profile" | "episodic" | "semantic")[]) =>
+    new InMemoryMemoryStore({ embeddingDimensions: WIDTH, without, redactor: null });
+  // Vectors stay in this process.
+  const onServers = (): MemoryStore =>
+    new RoutedMemoryStore(
+      {
+        working: RedisMemoryStore.connect(memoryStoreSettings({ dsn: redis.url })),
+        durable: PostgresMemoryStore.connect(memoryStoreSettings({ dsn: postgres.url })),
+        semantic: here("working", "profile", "episodic"),
+      },
+      { redactor: null },
+    );
+  const environment = () => ({ MEMORY_REDIS_DSN: redis.url, MEMORY_POSTGRES_DSN: postgres.url });
+
+  async function clear(): Promise<void> {
+    await using store = onServers();
+    await store.erase({ tenantId: "acme" });
+  }
+
+  async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
+    const said: string[] = [];
+    const code = await transfer(args, { environment: environment(), say: (text) => said.push(text) });
+    return { code, said: said.join("\n") };
+  }
+
+  it("comes back record for record: this process, three servers, PGlite, this process", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await using first = here();
+    await remember(first, 1_200);
+    const whole = await everything(first);
+    expect(whole.length).toBeGreaterThan(1_220);
+    await using servers = onServers();
+    await using database = await startEmbedded(join(folder, "round"));
+    // What PGlite does not hold is held in this process.
+    const rest = here("profile", "episodic");
+    const members = { working: rest, durable: database.durable, semantic: rest };
+    await using embedded = new RoutedMemoryStore(members, { redactor: null });
+    await using last = here();
+    let from: MemoryStore = first;
+    for (const [n, to] of [servers, embedded, last].entries()) {
+      const path = join(folder, `hop-${n}.jsonl`);
+      await writeLines(path, exportScope(from, ann));
+      const receipt = await importRecords(to, readLines(path));
+      expect(receipt.records).toBe(whole.length);
+      expect(await everything(to)).toEqual(whole);
+      from = to;
+    }
+    await clear();
+  });
+
+  describe("that was cut", () => {
+    it("is never a whole file: it stands under another name until its last line is written", async () => {
+      await using store = here();
+      await remember(store, 30);
+      const path = join(folder, "half.jsonl");
+      async function* broken() {
+        let count = 0;
+        for await (const line of exportScope(store, ann)) {
+          if (++count > 20) throw new Error("the power is gone");
+          yield line;
+        }
+      }
+      await expect(writeLines(path, broken())).rejects.toThrow("the power is gone");
+      await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
+      await writeLines(path, exportScope(store, ann));
+      await expect(stat(partOf(path))).rejects.toMatchObject({ code: "ENOENT" });
+      expect((await stat(path)).mode & 0o077).toBe(0);
+      await using again = here();
+      await importRecords(again, readLines(path));
+      expect(await everything(again)).toEqual(await everything(store));
+    });
+
+    it("in the middle of a line is refused by that line before anything of it is imported", {
+      timeout: TIMEOUT_MS,
+    }, async () => {
+      await using store = here("semantic");
+      await rememberDurably(store);
+      const path = join(folder, "cut.jsonl");
+      await writeLines(path, exportScope(store, ann));
+      const text = await readFile(path, "utf8");
+      const cut = join(folder, "cut-short.jsonl");
+      await writeFile(cut, text.slice(0, Math.floor(text.length / 2)));
+      const lines = text.slice(0, Math.floor(text.length / 2)).split("\n").length;
+      const half = await run("import", "--to", "servers", "--file", cut, "--as-is");
+      expect(half.code).toBe(1);
+      expect(half.said).toContain(`line ${lines} has no end`);
+      await using servers = onServers();
+      expect(await everything(servers)).toEqual([]);
+      const whole = await run("import", "--to", "servers", "--file", path, "--as-is");
+      expect(whole).toMatchObject({ code: 0 });
+      expect(await everything(servers)).toEqual(await everything(store));
+      await clear();
+    });
+
+    it("by killing the importing process again and again is completed without doubling", {
+      timeout: TIMEOUT_MS,
+    }, async () => {
+      await using store = here("semantic");
+      await rememberDurably(store, 4_000);
+      const path = join(folder, "killed.jsonl");
+      await writeLines(path, exportScope(store, ann));
+      await using servers = onServers();
+      const there = async (): Promise<number> => {
+        const versions = await servers.history(ann, undefined, { reach: "under" });
+        const [episodes] = (await postgres.psql("SELECT count(*) FROM memory.episodes")).split("\n");
+        return versions.length + Number(episodes);
+      };
+      // Among the versions, between them and the episodes, and among these.
+      for (const least of [1, 8, 500, 2_000]) {
+        const child = command("import", "--to", "servers", "--file", path, "--as-is");
+        const exited = once(child, "exit");
+        while ((await there()) < least && child.exitCode === null) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        child.kill("SIGKILL");
+        expect(await exited).toEqual([null, "SIGKILL"]);
+      }
+      const child = command("import", "--to", "servers", "--file", path, "--as-is");
+      expect(await once(child, "exit")).toEqual([0, null]);
+      expect(await everything(servers)).toEqual(await everything(store));
+      await clear();
+    });
+  });
+
+  describe("by the command", () => {
+    it("goes from servers to a folder and back, with what the folder does not keep left out by name", {
+      timeout: TIMEOUT_MS,
+    }, async () => {
+      await using servers = onServers();
+      await rememberDurably(servers);
+      const path = join(folder, "out.jsonl");
+      const back = join(folder, "back.jsonl");
+      const data = `embedded:${join(folder, "pglite")}`;
+      const out = await run("export", "--from", "servers", "--tenant", "acme", "--user", "ann", "--file", path);
+      expect(out).toMatchObject({ code: 0, said: expect.stringMatching(/^exported \d+ records/) });
+      const refused = await run("import", "--to", data, "--file", path);
+      expect(refused).toMatchObject({ code: 1, said: expect.stringMatching(/does not keep working records/) });
+      const kinds = ["--kinds", "profile,episodic"];
+      expect(await run("import", "--to", data, "--file", path, "--as-is", ...kinds)).toMatchObject({
+        code: 0,
+        said: expect.stringMatching(/left out$/),
+      });
+      await run("export", "--from", data, "--tenant", "acme", "--user", "ann", "--file", back);
+      const durable = (text: string) => text.split("\n").filter((line) => !line.includes('"kind":"working"'));
+      expect(durable(await readFile(back, "utf8"))).toEqual(durable(await readFile(path, "utf8")));
+      await clear();
+    });
+
+    it("masks what it imports unless it is told not to", { timeout: TIMEOUT_MS }, async () => {
+      await using store = here("semantic");
+      await store.upsert(ann, { key: "mail", value: "write to ann@example.org", source: "test" });
+      const path = join(folder, "mail.jsonl");
+      await writeLines(path, exportScope(store, ann));
+      await using servers = onServers();
+      expect(await run("import", "--to", "servers", "--file", path)).toMatchObject({ code: 0 });
+      expect((await servers.profile(ann, "mail"))?.value).toBe("write to [redacted]");
+      await clear();
+      expect(await run("import", "--to", "servers", "--file", path, "--as-is")).toMatchObject({ code: 0 });
+      expect((await servers.profile(ann, "mail"))?.value).toBe("write to ann@example.org");
+      await clear();
+    });
+
+    test.each([
+      [[], /name one command/],
+      [["copy"], /name one command/],
+      [["export", "--from", "servers", "--file", "f"], /--tenant/],
+      [["import", "--file", "f"], /--to/],
+      [["import", "--to", "servers"], /--file/],
+      [["import", "--to", "paper", "--file", "f"], /no engine "paper"/],
+      [["import", "--to", "servers", "--file", "f", "--kinds", "dreams"], /no kind "dreams"/],
+      [["import", "--to", "servers", "--fil", "f"], /--fil/],
+    ])("%j cannot be used: exit code 2, and how it is called", async (args, text) => {
+      const { code, said } = await run(...args);
+      expect(code).toBe(2);
+      expect(said).toMatch(text);
+      expect(said).toMatch(/npm run transfer/);
+    });
+
+    it("tells nothing of a line that it cannot read, and names a file that is not there", async () => {
+      const path = join(folder, "damaged.jsonl");
+      await writeFile(path, '{"record":"canary\n');
+      const damaged = await run("import", "--to", "servers", "--file", path);
+      expect(damaged).toEqual({ code: 1, said: "the file cannot be used: line 1 is no JSON" });
+      const missing = await run("import", "--to", "servers", "--file", join(folder, "none.jsonl"));
+      expect(missing).toEqual({ code: 1, said: "the file cannot be used: ENOENT" });
+    });
+
+    it("says what is out of reach, of every server", { timeout: TIMEOUT_MS }, async () => {
+      const said: string[] = [];
+      const gone = { MEMORY_REDIS_DSN: "redis://127.0.0.1:1", MEMORY_POSTGRES_DSN: "postgres://app@127.0.0.1:1/app" };
+      const args = ["export", "--from", "servers", "--tenant", "acme", "--file", join(folder, "gone.jsonl")];
+      expect(await transfer(args, { environment: gone, say: (text) => said.push(text) })).toBe(1);
+      expect(said.join()).toMatch(/MEMORY_UNAVAILABLE.*redis.*postgres/);
+    });
+  });
+
+  /** What engines without vectors can hold. */
+  async function rememberDurably(store: MemoryStore, episodes = 300): Promise<void> {
+    await using whole = here();
+    await remember(whole, episodes);
+    await importRecords(store, withoutVectors(whole));
+  }
+
+  function command(...args: readonly string[]) {
+    const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+    const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
+    return spawn(process.execPath, ["--conditions=@memory/source", main, ...args], {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...env, ...environment() },
+    });
+  }
+});
+
+async function* withoutVectors(store: MemoryStore) {
+  for await (const line of exportScope(store, ann)) if (line.record.kind !== "semantic") yield line;
+}
