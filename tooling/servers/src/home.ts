@@ -3,6 +3,7 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { unmountDisk } from "./disk.ts";
 import { isAlive } from "./ports.ts";
 
 const prefix = "memory-servers-";
@@ -17,6 +18,7 @@ export function createHome(): string {
 
 /** Removes a home. A server that is just dying may still write to it, so the removal is tried again. */
 export function removeHome(folder: string): void {
+  unmountDisk(folder);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 

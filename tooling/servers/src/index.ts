@@ -1,5 +1,6 @@
 // The one door of this package: what a test asks for a server, and the handles it gets.
 
+export { canMountDisk } from "./disk.ts";
 export { MissingServerError } from "./missing.ts";
 export { findPgBouncer, type PgBouncer, type PgBouncerLane, type PgBouncerOptions } from "./pgbouncer.ts";
 export {

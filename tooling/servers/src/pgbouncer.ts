@@ -20,7 +20,7 @@ export interface PgBouncer extends AsyncDisposable {
 
 /** Where the pooler stands. */
 export interface PgBouncerOptions {
-  /** URL of the server's database; without a password. */
+  /** URL of the server's database. A password in it is used towards the server; clients need none. */
   readonly target: string;
   /** How many connections to the server it keeps; 5 by default, less than a store's pool. */
   readonly poolSize?: number;
@@ -63,13 +63,14 @@ async function startPooler(
 ): Promise<PgBouncer> {
   const folder = createHome();
   const port = await reservePort();
-  const { hostname, port: targetPort, username, pathname } = new URL(target);
+  const { hostname, port: targetPort, username, password, pathname } = new URL(target);
+  const secret = password === "" ? "" : ` password=${decodeURIComponent(password)}`;
   const file = join(folder, "pgbouncer.ini");
   writeFileSync(
     file,
     [
       "[databases]",
-      `* = host=${hostname} port=${targetPort} user=${decodeURIComponent(username)}`,
+      `* = host=${hostname} port=${targetPort} user=${decodeURIComponent(username)}${secret}`,
       "[pgbouncer]",
       `listen_addr = ${host}`,
       `listen_port = ${port}`,

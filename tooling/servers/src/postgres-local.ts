@@ -5,6 +5,7 @@ import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Binary } from "./binaries.ts";
+import { fillDisk, freeDisk, mountDisk } from "./disk.ts";
 import { createHome, removeHome } from "./home.ts";
 import { MissingServerError } from "./missing.ts";
 import { isAlive, reservePort } from "./ports.ts";
@@ -20,8 +21,9 @@ const run = promisify(execFile);
 /** A server of these programs. */
 export async function startLocalPostgres(binary: Binary, options: PostgresOptions): Promise<PostgresPrimary> {
   const folder = createHome();
-  const plan = new Plan(binary, folder, await reservePort(), options.password);
+  const plan = new Plan(binary, folder, await reservePort(), options.password, options.diskMb);
   try {
+    plan.makeDisk();
     const passwordFile = join(folder, "password");
     writeFileSync(passwordFile, options.password ?? "");
     if (plan.owner !== undefined) chownSync(passwordFile, plan.owner.uid, plan.owner.gid);
@@ -64,15 +66,28 @@ class Plan {
   readonly password: string | undefined;
   /** PostgreSQL refuses to run as root. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  readonly diskMb: number | undefined;
 
-  constructor(binary: Binary, folder: string, port: number, password: string | undefined) {
+  constructor(binary: Binary, folder: string, port: number, password: string | undefined, diskMb?: number) {
     this.binary = binary;
     this.folder = folder;
     this.port = port;
     this.password = password;
     this.data = join(folder, "data");
     this.owner = process.getuid?.() === 0 ? findOwner() : undefined;
+    this.diskMb = diskMb;
     mkdirSync(this.data, { mode: 0o700 });
+    this.#give();
+  }
+
+  /** Puts the small disk under the data, where one is asked for. */
+  makeDisk(): void {
+    if (this.diskMb === undefined) return;
+    mountDisk(this.folder, this.data, this.diskMb);
+    this.#give();
+  }
+
+  #give(): void {
     if (this.owner !== undefined) chownSync(this.data, this.owner.uid, this.owner.gid);
   }
 
@@ -219,6 +234,15 @@ class LocalPostgres implements PostgresStandby {
     // Copied from the primary; a new primary that waited for a standby it has not would answer no commit.
     await this.psql("ALTER SYSTEM RESET synchronous_standby_names");
     await this.psql("SELECT pg_reload_conf()");
+  }
+
+  fillDisk(): void {
+    if (this.#plan.diskMb === undefined) throw new Error("this server has no disk of its own");
+    fillDisk(this.#plan.data);
+  }
+
+  freeDisk(): void {
+    freeDisk(this.#plan.data);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

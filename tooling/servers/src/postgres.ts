@@ -15,6 +15,8 @@ export interface PostgresOptions {
   readonly password?: string;
   /** Extensions, such as `vector`, that every database has from the start, in its schema `public`. */
   readonly extensions?: readonly string[];
+  /** Its data lie on a disk of their own of so many megabytes (a local server; see `canMountDisk`); 128 is little. */
+  readonly diskMb?: number;
 }
 
 /** A running server. */
@@ -50,6 +52,10 @@ export interface PostgresServer {
 
 /** A server that can be copied while it runs. */
 export interface PostgresPrimary extends PostgresServer {
+  /** Takes all that is free on its disk. @throws {Error} It has none of its own (`diskMb`). */
+  fillDisk(): void;
+  /** Gives the disk back. A server that ended for want of it has to be started again. */
+  freeDisk(): void;
   /** Copies this server into a streaming standby; resolves when the standby takes reads. `synchronous` waits for it at each commit. */
   createStandby(options?: { readonly synchronous?: boolean }): Promise<PostgresStandby>;
 }
