@@ -44,8 +44,8 @@ export function composeDriver(members: readonly Member[]): MemoryDriver {
     // The members have judged their errors already.
     isTransient: () => false,
     isExhausted: () => false,
-    close: async () => {
-      await all(members, ({ driver }) => driver.close());
+    close: async (deadlineMs) => {
+      await all(members, ({ driver }) => driver.close(deadlineMs));
     },
   };
 }

@@ -9,6 +9,7 @@ import {
 } from "@memory/core";
 import { createMemoryStore, type MemoryDriver } from "@memory/core/driver";
 import { inMemoryDriver } from "@memory/core/in-memory";
+import { FakeClock } from "@memory/testing";
 import { describe, expect, it } from "vitest";
 import { RoutedMemoryStore } from "./index.ts";
 import type { Slot } from "./members.ts";
@@ -102,6 +103,32 @@ describe("verify", () => {
 });
 
 describe("close", () => {
+  it("waits for what is under way for one deadline, not for one in each layer", async () => {
+    const clock = new FakeClock();
+    const asked = Promise.withResolvers<void>();
+    const inner = inMemoryDriver({ without: WITHOUT.working });
+    const { working } = inner;
+    if (working === undefined) throw new Error("the section is missing");
+    const get = (): Promise<never> => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    };
+    const own = { clock, settings: { attemptTimeoutMs: 60_000, maxAttempts: 3, backoffMs: 0 } };
+    const store = new RoutedMemoryStore({
+      working: createMemoryStore({ ...inner, working: { ...working, get } }, own),
+      durable: createMemoryStore(inMemoryDriver({ without: WITHOUT.durable }), own),
+      semantic: createMemoryStore(inMemoryDriver({ without: WITHOUT.semantic }), own),
+    });
+    const stuck = reason(store.read({ tenantId: "acme" }, "k"));
+    await asked.promise;
+    const closed = store.close();
+    clock.advance(60_000);
+    // Its second attempt is under way by now, and would last as long again.
+    await closed;
+    clock.advance(60_000);
+    expect(await stuck).toMatchObject({ code: "MEMORY_UNAVAILABLE", attempts: 2 });
+  });
+
   it("closes every member once, also when some fail, and tells of all that did", async () => {
     const closed: string[] = [];
     const closing = (slot: Slot, fails: boolean): Partial<MemoryDriver> => ({

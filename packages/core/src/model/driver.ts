@@ -500,6 +500,9 @@ export interface MemoryDriver {
    * is registered for a record is condemned no earlier than the record is gone.
    */
   readonly members?: readonly DriverMember[];
-  /** Closes what the driver owns. Called once. */
-  close(): Promise<void>;
+  /**
+   * Closes what the driver owns. Called once. A composition is told how long its members may still wait for their calls, in
+   * milliseconds; to others nothing is said, for theirs have ended.
+   */
+  close(deadlineMs?: number): Promise<void>;
 }

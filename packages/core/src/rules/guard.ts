@@ -171,8 +171,8 @@ class Guard implements Surroundings {
     this.isTerminated = true;
     const { clock, driver } = this;
     try {
-      // Members of a composition wait for their own calls first, each under its own deadline.
-      if (driver.guarded) await driver.close();
+      // Members of a composition wait for their own calls first; all of it together has one deadline.
+      if (driver.guarded) await driver.close(deadlineMs);
       else await withDeadline(() => driver.close(), { clock, ms: this.settings.attemptTimeoutMs });
     } catch (error) {
       if (isMemoryError(error)) throw error;
