@@ -10,6 +10,7 @@ import { StoryClock } from "./clock.ts";
 import type { Embedder } from "./embed.ts";
 import type { Engine, EngineOptions } from "./engine.ts";
 import { forget } from "./forget.ts";
+import { note, sign } from "./guestbook.ts";
 import { type Replayed, replay, type Stage, turnName } from "./replay.ts";
 import { type Output, Screen, shown } from "./show.ts";
 import { SummaryCache } from "./summaries.ts";
@@ -30,8 +31,6 @@ export interface Surroundings {
 
 const OWN_TRANSCRIPT = fileURLToPath(new URL("../data/conversations.jsonl", import.meta.url));
 const TENANT = "demo";
-/** Who keeps count of the runs; not forgotten with the conversations. */
-const GUESTBOOK = { tenantId: "demo-guestbook" };
 const START = Date.UTC(2026, 4, 4, 9);
 const DEFAULT_EMBEDDED = 100;
 const SHOWN_MISMATCHES = 10;
@@ -134,6 +133,8 @@ async function perform(
       screen.row("store", engine.label);
       screen.row("embeddings", embedder.label);
       const figures = await play(stage, screen, dialogues, wanted);
+      const { dialogues: replayed, turns } = figures;
+      await note(stage, `replayed ${replayed} conversations of ${turns} turns, ${stage.checks.failed} mismatches`);
       return conclude(stage, screen, figures, (elapsedMs() - started) / 1_000);
     } finally {
       await store.close();
@@ -179,14 +180,6 @@ async function play(
   screen.call(`erase({ tenantId: "${TENANT}" })`);
   screen.row("erased", `${counted(receipt)}   complete: ${receipt.complete}`);
   return figures;
-}
-
-// What an earlier run left in the guest book is there still, where the engine keeps anything.
-async function sign({ store }: Stage, screen: Screen): Promise<void> {
-  const last = await store.profile(GUESTBOOK, "runs");
-  const runs = typeof last?.value === "number" ? last.value + 1 : 1;
-  await store.upsert(GUESTBOOK, { key: "runs", value: runs, source: "the demo" });
-  screen.row("run", runs === 1 ? "the first here" : `number ${runs} here, as it remembers`);
 }
 
 async function replayAll(

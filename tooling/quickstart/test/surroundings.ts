@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { MemoryStore } from "@memory/core";
 import { runDemo } from "../src/demo.ts";
 import { type Embedder, sentenceEmbedder } from "../src/embed.ts";
-import { startEngine } from "../src/engine.ts";
+import { type Engine, type EngineOptions, startEngine } from "../src/engine.ts";
 
 /** What a run left. */
 export interface Run {
@@ -22,15 +22,17 @@ export interface Run {
 export interface Twist {
   /** Stands between the demo and its store. */
   readonly wrap?: (store: MemoryStore) => MemoryStore;
+  /** Starts the engine that the arguments ask for; by default the in-memory one, whatever they ask for. */
+  readonly startEngine?: (options: EngineOptions) => Promise<Engine>;
   readonly isTTY?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 const embedder: Embedder = sentenceEmbedder();
 
-/** Runs the demo on the in-memory store. */
+/** Runs the demo. */
 export async function run(args: readonly string[], twist: Twist = {}): Promise<Run> {
-  const { wrap = (store) => store, isTTY = false, environment = {} } = twist;
+  const { wrap = (store) => store, startEngine: start = () => startEngine(), isTTY = false, environment = {} } = twist;
   const output: string[] = [];
   const complaints: string[] = [];
   let wasOpened = false;
@@ -38,8 +40,8 @@ export async function run(args: readonly string[], twist: Twist = {}): Promise<R
     output: { isTTY, write: (text) => output.push(text) },
     complaints: { write: (text) => complaints.push(text) },
     environment,
-    startEngine: async () => {
-      const engine = await startEngine();
+    startEngine: async (options) => {
+      const engine = await start(options);
       wasOpened = true;
       return { ...engine, open: (wishes) => wrap(engine.open(wishes)) };
     },
