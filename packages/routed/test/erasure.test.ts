@@ -74,6 +74,33 @@ test("everything is unreadable in every member before the first artefact is purg
   expect((await store.derivations({ tenantId: "acme" }, { reach: "under" })).derivations).toHaveLength(1);
 });
 
+test("what is registered for a record falls with it as long as the record can be read, however late its member hides it", async () => {
+  const shared = memberDrivers();
+  const index = await filled(shared);
+  const { erasure } = shared.working;
+  if (erasure === undefined) throw new Error("the section is missing");
+  const asked = Promise.withResolvers<void>();
+  const slow = Promise.withResolvers<void>();
+  const tombstone: typeof erasure.tombstone = async (target, call) => {
+    asked.resolve();
+    await slow.promise;
+    return await erasure.tombstone(target, call);
+  };
+  const store = bind(
+    { ...shared, working: { ...shared.working, erasure: { ...erasure, tombstone } } },
+    { derivedIndices: [index] },
+  );
+  const erased = store.erase(ann);
+  await asked.promise;
+  // The other member has hidden what it holds, and there was time for every step that waits for nobody.
+  while ((await readable(store, ann)).includes("semantic")) await new Promise((resolve) => setImmediate(resolve));
+  expect(await store.read(ann, "k")).toMatchObject({ id: "w" });
+  await store.derived(ann, { artefactId: "late", sourceKind: "working", sourceId: "w", adapter: "summaries" });
+  slow.resolve();
+  expect(await erased).toMatchObject({ artefacts: 5, complete: true });
+  expect(index.purged).toContain("late");
+});
+
 describe("a process that dies in an erasure", () => {
   const deaths = Array.from({ length: 10 }, (_, at) => at + 1).flatMap((at) =>
     (["before", "after"] as const).map((when) => ({ at, when })),
