@@ -11,6 +11,7 @@ import { memoryScope } from "./model/scope.ts";
 import { sameContent } from "./rules/content.ts";
 import type { OperationCall } from "./rules/guard.ts";
 import { placeOf } from "./rules/key.ts";
+import { outcomeOf } from "./rules/outcome.ts";
 import { admitValue, type Prepared, prepareRecord } from "./rules/write.ts";
 import type { StoreContext } from "./store/context.ts";
 import { logEntries } from "./store/episodic.ts";
@@ -37,6 +38,8 @@ export interface ImportReceipt {
  * @throws {CapabilityError} The store does not hold a record's kind.
  * @throws {MemoryRecordError} A line is malformed.
  * @throws {MemoryConflictError} Other content is there under an id or a version number, or two lines disagree about one.
+ * @throws {MemoryUnavailableError} Out of reach; `outcome` is `"unknown"` once a line may have been written.
+ * @throws {PoolExhaustedError} There was no room for the first of them: nothing was written.
  */
 export async function importRecords(
   store: MemoryStore,
@@ -72,6 +75,7 @@ class Import {
   readonly #signal: AbortSignal | undefined;
   #episodes: Gathered<LogEntry>[] = [];
   #vectors: Gathered<StoredRecord>[] = [];
+  #last: OperationCall | undefined;
 
   constructor(store: StoreContext, signal: AbortSignal | undefined) {
     this.#store = store;
@@ -147,7 +151,8 @@ class Import {
   }
 
   /** The error with its place, where it is one of ours; what a caller aborts with is the caller's, and stays as it is. */
-  #at(error: unknown, path: string, where?: string): unknown {
+  #at(reason: unknown, path: string, where?: string): unknown {
+    const error = this.#last === undefined ? reason : outcomeOf(reason, this.#last);
     if (isMemoryError(error) && error !== this.#signal?.reason) locate(error, path, where);
     return error;
   }
@@ -234,7 +239,8 @@ class Import {
   }
 
   #call(): OperationCall {
-    return this.#store.beginCall(this.#signal);
+    this.#last = this.#store.beginCall(this.#signal, this.#last);
+    return this.#last;
   }
 
   #count(kind: MemoryKind, by: number): void {

@@ -259,7 +259,7 @@ export class MemoryUnavailableError extends MemoryError {
   readonly store: string;
   /** How many attempts were made; 0 when the store is closed. */
   readonly attempts: number;
-  /** Whether the effect surely did not happen, or may have. */
+  /** Whether the effect surely did not happen, or may have; of the whole operation, where it takes several steps. */
   readonly outcome: "not-applied" | "unknown";
   constructor(
     message: string,
@@ -273,7 +273,7 @@ export class MemoryUnavailableError extends MemoryError {
   }
 }
 
-/** No connection came free in time, or too many were waiting already. The operation was not begun. */
+/** No connection came free in time, or too many were waiting already. Nothing of the operation was done. */
 export class PoolExhaustedError extends MemoryError {
   override readonly code = "POOL_EXHAUSTED";
   /** The adapter's name. */

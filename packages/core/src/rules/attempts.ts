@@ -11,6 +11,7 @@ import { DeadlineError } from "./deadline.ts";
 import type { Gate } from "./gate.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import { type RetrySettings, retryBudgetMs, retryDelayMs } from "./retry.ts";
+import { hasWritten } from "./sections.ts";
 import { judge } from "./verdict.ts";
 import { type Watch, Watched } from "./watch.ts";
 
@@ -38,13 +39,21 @@ export interface Effect<Q, R> {
   run(request: Q, call: DriverCall): Promise<R>;
 }
 
+/** What is kept of the store's operation that an operation on a driver is a step of. */
+export interface Progress {
+  /** How many attempts its steps took so far, over all drivers it went to. */
+  attempts: number;
+  /** Whether any of its steps so far may have had an effect. */
+  mayHaveEffect: boolean;
+}
+
 /** One operation. {@link Operation.begin} is called once; the promise's functions are called once. */
 export class Operation<Q, R> {
   readonly around: Surroundings;
   readonly #effect: Effect<Q, R>;
   readonly #request: Q;
   readonly #call: DriverCall;
-  readonly #count: { attempts: number } | undefined;
+  readonly #progress: Progress | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (value: R) => void;
   readonly #reject: (reason: unknown) => void;
@@ -60,7 +69,7 @@ export class Operation<Q, R> {
     effect: Effect<Q, R>,
     request: Q,
     call: DriverCall,
-    count: { attempts: number } | undefined,
+    progress: Progress | undefined,
     signal: AbortSignal | undefined,
     resolve: (value: R) => void,
     reject: (reason: unknown) => void,
@@ -69,7 +78,7 @@ export class Operation<Q, R> {
     this.#effect = effect;
     this.#request = request;
     this.#call = call;
-    this.#count = count;
+    this.#progress = progress;
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -86,6 +95,7 @@ export class Operation<Q, R> {
   /** The attempt gave a value in time. */
   succeed(value: R): void {
     this.#settle();
+    if (hasWritten(this.#effect.name, value)) this.#noteEffect();
     try {
       checkAnswer(this.#effect.name, value);
       this.#resolve(value);
@@ -99,7 +109,7 @@ export class Operation<Q, R> {
     const { driver } = this.around;
     const verdict = judge(driver, error);
     const hadNoEffect = verdict.isExhausted || verdict.hadNoEffect || this.#effect.isRead;
-    if (!hadNoEffect) this.#mayHaveEffect = true;
+    if (!hadNoEffect) this.#noteEffect();
     this.#lastError = error;
     if (verdict.raise !== undefined) this.#fail(verdict.raise);
     // "Exhausted" promises that nothing was begun; after an attempt that may have had an effect it would be a lie.
@@ -112,9 +122,14 @@ export class Operation<Q, R> {
   expire(attempt: Attempt<Q, R>): void {
     const error = new DeadlineError();
     attempt.abandon(error);
-    if (!this.#effect.isRead) this.#mayHaveEffect = true;
+    if (!this.#effect.isRead) this.#noteEffect();
     this.#lastError = error;
     this.#again();
+  }
+
+  #noteEffect(): void {
+    this.#mayHaveEffect = true;
+    if (this.#progress !== undefined) this.#progress.mayHaveEffect = true;
   }
 
   #enter(): void {
@@ -144,7 +159,7 @@ export class Operation<Q, R> {
       return;
     }
     this.#attempts += 1;
-    if (this.#count !== undefined) this.#count.attempts += 1;
+    if (this.#progress !== undefined) this.#progress.attempts += 1;
     const attempt = new Attempt(this, this.#call.now, this.#attempts, this.#budgetMs());
     this.#attempt = attempt;
     around.pending.add(attempt);

@@ -2,7 +2,7 @@
 
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type FaultyDriver, faultyDriver, type Step } from "../../test/faulty-driver.ts";
 import { HandClock, turn } from "../../test/hand-clock.ts";
 import { storedRecord } from "../../test/stored-record.ts";
@@ -619,5 +619,38 @@ describe("a broken part around it", () => {
     const driver = guardOver({ client });
     expect(driver.client).toBe(client);
     expect(inspect(driver, { depth: null })).not.toContain("hunter2");
+  });
+});
+
+describe("the progress of an operation of several steps", () => {
+  const inFull = () => new OperationCall({ now: 0, budgetMs: retryBudgetMs(settings) });
+
+  test.each<[readonly Step[], boolean]>([
+    [["ok"], true],
+    [["transient", "clean", "clean"], true],
+    [["clean", "clean", "clean"], false],
+    [["exhausted"], false],
+  ])("after a write of %j: whether it may have had an effect is %s", async (script, mayHaveEffect) => {
+    const { clock, put } = bench(script);
+    const call = inFull();
+    await drive(clock, put(undefined, call));
+    expect(call).toMatchObject({ attempts: script.length, mayHaveEffect });
+  });
+
+  test("a read has none", async () => {
+    const { store } = bench(["ok"]);
+    const call = inFull();
+    await store.working?.get({ scope, key: "k", last: undefined }, call);
+    expect(call).toMatchObject({ attempts: 1, mayHaveEffect: false });
+  });
+
+  test("is kept for another copy of this package", async () => {
+    vi.resetModules();
+    const copy = await import("./guard.ts");
+    const call = new copy.OperationCall({ now: 0, budgetMs: retryBudgetMs(settings) });
+    const { put } = bench(["ok"]);
+    await put(undefined, call);
+    expect(call instanceof OperationCall).toBe(false);
+    expect(call).toMatchObject({ attempts: 1, mayHaveEffect: true });
   });
 });

@@ -5,7 +5,7 @@ import type { Clock } from "../clock.ts";
 import type { DriverCall, MemoryDriver } from "../model/driver.ts";
 import { isMemoryError, MemoryUnavailableError } from "../model/errors.ts";
 import type { EpochMs } from "../model/record.ts";
-import { type Effect, Operation, type Surroundings } from "./attempts.ts";
+import { type Effect, Operation, type Progress, type Surroundings } from "./attempts.ts";
 import { withDeadline } from "./deadline.ts";
 import { type Gate, gateOf } from "./gate.ts";
 import { closedError, InFlight } from "./in-flight.ts";
@@ -39,23 +39,33 @@ export interface GuardedDriver extends MemoryDriver {
   close(deadlineMs?: number): Promise<void>;
 }
 
+// Registered, so that the guards of another copy of this package keep its progress too.
+const CALL = Symbol.for("@memory/core/call");
+
 /** What accompanies one store operation down into its drivers; the guard makes a call of its own per attempt out of it. */
-export class OperationCall implements DriverCall {
+export class OperationCall implements DriverCall, Progress {
   readonly now: EpochMs;
   readonly attempt = 1;
   readonly budgetMs: number;
   /** The caller's own signal, if one was given. */
   readonly callerSignal: AbortSignal | undefined;
-  /** How many attempts were made on its behalf so far, over all drivers it went to. */
   attempts = 0;
+  mayHaveEffect: boolean;
   readonly #own: LazySignal = new LazySignal();
   #signal: AbortSignal | undefined = undefined;
+
+  static {
+    Object.defineProperty(OperationCall.prototype, CALL, { value: true });
+  }
 
   constructor(details: {
     readonly now: EpochMs;
     readonly budgetMs: number;
     readonly signal?: AbortSignal | undefined;
+    /** Whether what it goes on with may have had an effect already. */
+    readonly mayHaveEffect?: boolean | undefined;
   }) {
+    this.mayHaveEffect = details.mayHaveEffect ?? false;
     this.now = details.now;
     this.budgetMs = details.budgetMs;
     this.callerSignal = details.signal;
@@ -136,7 +146,7 @@ class Guard implements Surroundings {
     return (request, call) => {
       if (this.#closing !== undefined) return Promise.reject(closedError(this.driver.name));
       // Reading `signal` of a call of another make would make one; of ours the caller's own is known.
-      const own = call instanceof OperationCall ? call : undefined;
+      const own = isOperationCall(call) ? call : undefined;
       const signal = own === undefined ? call.signal : own.callerSignal;
       if (signal?.aborted) return Promise.reject(signal.reason);
       this.#inFlight.enter();
@@ -183,4 +193,8 @@ class Guard implements Surroundings {
       );
     }
   }
+}
+
+function isOperationCall(call: DriverCall): call is OperationCall {
+  return CALL in call;
 }

@@ -39,6 +39,13 @@ export function isRead(name: string): boolean {
   return READS.has(name);
 }
 
+/** Whether what a method answered says that it changed something: a lost race and a refused log did not. */
+export function hasWritten(name: string, answer: unknown): boolean {
+  if (name === "commit") return answer !== false;
+  if (name === "log") return !Array.isArray(answer) || answer.length === 0;
+  return !isRead(name);
+}
+
 /** The driver's sections and `verify`, each method wrapped; what the driver lacks is not there. */
 export function wrapMethods(
   driver: MemoryDriver,

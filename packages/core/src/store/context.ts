@@ -16,6 +16,7 @@ import { type ContradictionPolicy, SupersedeMatching } from "../rules/contradict
 import type { DecayPolicy } from "../rules/decay.ts";
 import { type GuardedDriver, guardDriver, OperationCall } from "../rules/guard.ts";
 import { closedError, InFlight } from "../rules/in-flight.ts";
+import { outcomeOf } from "../rules/outcome.ts";
 import { type MemoryRedactor, PatternRedactor } from "../rules/redaction.ts";
 import { retryBudgetMs } from "../rules/retry.ts";
 import type { WriteRules } from "../rules/write.ts";
@@ -167,7 +168,8 @@ export class StoreContext {
       const answer = await body(call, parsed);
       this.#report(kind, operation, started, call, "ok");
       return answer;
-    } catch (error) {
+    } catch (reason) {
+      const error = call === undefined ? reason : outcomeOf(reason, call);
       const outcome = isMemoryError(error) ? error.code : options?.signal?.aborted ? "aborted" : "failed";
       this.#report(kind, operation, started, call, outcome);
       throw error;
@@ -191,9 +193,13 @@ export class StoreContext {
     await this.driver.close(isDrained ? undefined : 0);
   }
 
-  /** The call of something that is no single operation: an export, an import. It tells of itself by no event. */
-  beginCall(signal: AbortSignal | undefined): OperationCall {
-    return new OperationCall({ now: this.now(), budgetMs: this.budgetMs, signal });
+  /**
+   * The call of something that is no single operation: an export, an import. It tells of itself by no event. `before`: the
+   * call that it goes on after.
+   */
+  beginCall(signal: AbortSignal | undefined, before?: OperationCall): OperationCall {
+    const { budgetMs } = this;
+    return new OperationCall({ now: this.now(), budgetMs, signal, mayHaveEffect: before?.mayHaveEffect });
   }
 
   /** Hands an event to the operator; what that throws is theirs, and stops nothing. */
