@@ -56,6 +56,12 @@ export function findPostgresFolder(major?: number): (Binary & { readonly major: 
     .sort((left, right) => right.major - left.major)[0];
 }
 
+/** Whether `CREATE EXTENSION` of that name can work with these programs. */
+export function hasExtension(folder: Binary, name: string): boolean {
+  const { stdout } = spawnSync(join(folder.path, "pg_config"), ["--sharedir"], { encoding: "utf8" });
+  return existsSync(join((stdout ?? "").trim(), "extension", `${name}.control`));
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

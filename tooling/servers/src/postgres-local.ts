@@ -1,10 +1,10 @@
 // A PostgreSQL server from the programs of this machine, on loopback, in a data folder of its own; its standbys too.
 
 import { execFile, execFileSync } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Binary } from "./binaries.ts";
+import { type Binary, hasExtension } from "./binaries.ts";
 import { fillDisk, freeDisk, mountDisk } from "./disk.ts";
 import { createHome, removeHome } from "./home.ts";
 import { MissingServerError } from "./missing.ts";
@@ -142,8 +142,7 @@ class LocalPostgres implements PostgresStandby {
     this.port = plan.port;
     this.version = plan.binary.version;
     this.url = this.#urlOf(database);
-    const shared = plan.run("pg_config", ["--sharedir"]).trim();
-    this.hasVector = existsSync(join(shared, "extension", "vector.control"));
+    this.hasVector = hasExtension(plan.binary, "vector");
   }
 
   get isRunning(): boolean {

@@ -1,7 +1,7 @@
 // A PostgreSQL server: which one a test gets, of this machine or of a container, and the handle by which it is broken and
 // mended.
 
-import { findPostgresFolder } from "./binaries.ts";
+import { findPostgresFolder, hasExtension } from "./binaries.ts";
 import { isLive, isRequired, MissingServerError, sayOnce } from "./missing.ts";
 import { startLocalPostgres } from "./postgres-local.ts";
 
@@ -66,6 +66,14 @@ export interface PostgresStandby extends PostgresPrimary {
   promote(): Promise<void>;
 }
 
+/** What is looked for. */
+export interface PostgresWish {
+  readonly major?: number;
+  /** Extensions that it must have, such as `vector`. */
+  readonly extensions?: readonly string[];
+  readonly isOptional?: boolean;
+}
+
 /** A server that can be started here, or why there is none. */
 export interface PostgresLane<Server extends PostgresServer = PostgresPrimary> {
   readonly isMissing: boolean;
@@ -83,8 +91,15 @@ const imageVariable = "ADK_TEST_POSTGRES_IMAGE";
  *
  * @throws {MissingServerError} when there is none, CI=true, and it is not optional.
  */
-export function findPostgres(wish: { readonly major?: number; readonly isOptional?: boolean } = {}): PostgresLane {
+export function findPostgres(wish: PostgresWish = {}): PostgresLane {
   const folder = findPostgresFolder(wish.major);
+  const lacking = folder && wish.extensions?.find((name) => !hasExtension(folder, name));
+  if (folder !== undefined && lacking !== undefined) {
+    return missing(
+      `postgresql ${folder.version} from ${folder.path} lacks the extension ${lacking}`,
+      wish.isOptional === true,
+    );
+  }
   if (folder !== undefined) {
     const description = `postgresql ${folder.version} from ${folder.path}`;
     sayOnce(description);

@@ -56,6 +56,15 @@ describe.each(lanes)("a PostgreSQL server %s", (_, lane) => {
     });
   });
 
+  test.skipIf(local.isMissing)("is none where it lacks an extension that is asked for", async () => {
+    const wish = { extensions: ["plpgsql", "nowhere"] };
+    if (process.env["CI"] === "true") expect(() => findPostgres(wish)).toThrow(MissingServerError);
+    const lacking = findPostgres({ ...wish, isOptional: true });
+    expect(lacking).toMatchObject({ isMissing: true, description: expect.stringContaining("nowhere") });
+    await expect(lacking.start()).rejects.toBeInstanceOf(MissingServerError);
+    expect(findPostgres({ extensions: ["plpgsql"] }).isMissing).toBe(false);
+  });
+
   test.skipIf(lane.isMissing)("has an extension in every database, or says that it cannot", async () => {
     await expect(lane.start({ extensions: ["nowhere"] })).rejects.toBeInstanceOf(MissingServerError);
     await using server = await lane.start({ extensions: ["btree_gin"] });
