@@ -23,6 +23,7 @@ const record = {
 };
 const sparse = {
   ...record,
+  validFrom: undefined,
   validTo: undefined,
   subject: undefined,
   predicate: undefined,
@@ -53,5 +54,6 @@ test("lists hold no null, tell an empty subject from none, and are null where no
   expect(both[validTo ?? -1]).toBe('{2,""}');
   expect(contentLists([sparse])[subject ?? -1]).toBeNull();
   expect(both).toHaveLength(contentListsSql(5).split(",").length);
+  expect(listedSql("i", "valid_from")).toBe("nullif(i.valid_from,'')::bigint");
   expect(listedSql("i", "subject")).toBe("substr(nullif(i.subject,''),2)");
 });

@@ -36,7 +36,7 @@ const CASTS: Readonly<Record<string, string>> = {
   recorded_at: "::bigint",
 };
 
-const OPTIONAL: readonly string[] = ["valid_to", "subject", "predicate", "metadata", "redacted"];
+const OPTIONAL: readonly string[] = ["valid_from", "valid_to", "subject", "predicate", "metadata", "redacted"];
 
 /** The columns, each of the table that `alias` names. */
 export function columnsOf(alias: string, columns: readonly string[]): string {
