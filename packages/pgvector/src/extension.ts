@@ -1,0 +1,60 @@
+// Where pgvector is: statements name its type and operators with the schema that it was made in, and need no search path.
+
+import { type DriverCall, MemorySchemaError } from "@memory/core/driver";
+import { isFromServer } from "@memory/core/postgres-js";
+import { type Executor, quoteIdentifier, type Statement } from "@memory/core/sql";
+
+const LOOK: Statement = {
+  text: "SELECT n.nspname::text FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid=e.extnamespace WHERE e.extname='vector'",
+  params: [],
+};
+
+/** SQLSTATEs undefined_function, undefined_object and invalid_schema_name: it is not where it was. */
+const MOVED: readonly string[] = ["42883", "42704", "3F000"];
+
+/** Statements that were made for the schema that the extension is in. */
+export class Located<S> {
+  readonly #executor: Executor;
+  readonly #make: (extension: string) => S;
+  #made: S | undefined;
+
+  /** @param make Makes the statements; it is given the extension's schema, quoted. */
+  constructor(executor: Executor, make: (extension: string) => S) {
+    this.#executor = executor;
+    this.#make = make;
+  }
+
+  /**
+   * Does something with the statements. The first time the extension's schema is looked up, in a round trip of its own; and
+   * again after it was moved.
+   *
+   * @throws {MemorySchemaError} The database does not have the extension.
+   */
+  async use<R>(call: DriverCall, body: (statements: S) => Promise<R>): Promise<R> {
+    const statements = this.#made ?? (await this.#look(call));
+    try {
+      return await body(statements);
+    } catch (error) {
+      if (isMoved(error)) this.#made = undefined;
+      throw error;
+    }
+  }
+
+  async #look(call: DriverCall): Promise<S> {
+    const [row] = await this.#executor.run(LOOK, call);
+    if (row === undefined) throw missingExtension();
+    this.#made = this.#make(quoteIdentifier(row[0] ?? ""));
+    return this.#made;
+  }
+}
+
+/** Whether a statement failed because the extension is not where it was. */
+export function isMoved(error: unknown): boolean {
+  return isFromServer(error) && MOVED.includes(error.code);
+}
+
+/** The error of a database that does not have the extension. */
+export function missingExtension(cause?: unknown): MemorySchemaError {
+  const finding = "the extension vector is missing: CREATE EXTENSION vector;";
+  return new MemorySchemaError(`pgvector: ${finding}`, { findings: [finding] }, cause);
+}

@@ -1,0 +1,106 @@
+// The semantic section: a record and its vector in one statement, and what resembles a vector in one.
+
+import type { DriverCall, NearestRow, SemanticSection, StoredRecord } from "@memory/core/driver";
+import { compareScopes, compareText, sameScope } from "@memory/core/driver";
+import { RECORD_COLUMNS, type Row, readRecord, type ScopedExecutor, tenantStatement } from "@memory/core/sql";
+import type { Collection } from "./collection.ts";
+import type { Located } from "./extension.ts";
+import { readScore } from "./metric.ts";
+import type { VectorStatements } from "./statements.ts";
+import { readVector } from "./vector.ts";
+
+/** About the most characters that one statement carries, and those that a vector's number takes at the most. */
+const MOST_CHARACTERS = 8_000_000;
+const NUMBER_CHARACTERS = 16;
+
+/** The section over these statements. */
+export function semanticSection(
+  { dimensions, metric }: Collection,
+  located: Located<VectorStatements>,
+  { run, transaction }: ScopedExecutor,
+): SemanticSection {
+  return {
+    dimensions,
+    metric,
+    under: true,
+    filter: true,
+
+    index(entries, call): Promise<void> {
+      return located.use(call, async ({ records }) => {
+        const [first, ...others] = chunksOf(entries, dimensions * NUMBER_CHARACTERS);
+        if (first === undefined) return;
+        const [scope, record] = [first[0].scope, first[0]];
+        if (others.length > 0) {
+          await transaction(
+            scope,
+            async (step) => {
+              let { tenantId } = scope;
+              for (const chunk of [first, ...others]) {
+                const own = chunk[0].scope;
+                if (own.tenantId !== tenantId) await step(tenantStatement(own.tenantId));
+                ({ tenantId } = own);
+                await step(records.indexMany(own, chunk));
+              }
+            },
+            call,
+          );
+        } else {
+          await run(scope, first.length === 1 ? records.index(record) : records.indexMany(scope, first), call);
+        }
+      });
+    },
+
+    get({ scope, key }, call): Promise<StoredRecord | null> {
+      return located.use(call, async ({ records }) => {
+        const [row] = await run(scope, records.get(scope, key), call);
+        return row === undefined ? null : readWhole(scope.tenantId, row);
+      });
+    },
+
+    nearest(request, call): Promise<readonly NearestRow[]> {
+      return located.use(call, async ({ search }) => {
+        const { tenantId } = request.scope;
+        const rows = await run(request.scope, search.nearest(request), call);
+        return rows.map((row) => ({
+          record: readRecord(tenantId, row),
+          score: readScore(row[RECORD_COLUMNS.length]),
+        }));
+      });
+    },
+
+    scan(request, call: DriverCall): Promise<readonly StoredRecord[]> {
+      return located.use(call, async ({ records }) => {
+        const rows = await run(request.scope, records.scan(request), call);
+        return rows.map((row) => readWhole(request.scope.tenantId, row));
+      });
+    },
+  };
+}
+
+function readWhole(tenantId: string, row: Row): StoredRecord {
+  return { ...readRecord(tenantId, row), embedding: readVector(row[RECORD_COLUMNS.length]) };
+}
+
+type Chunk = [StoredRecord, ...StoredRecord[]];
+
+// By scope and key, so that two calls with the same keys meet them in the same order and neither waits for the other.
+function chunksOf(records: readonly StoredRecord[], vectorSize: number): readonly Chunk[] {
+  const sorted =
+    records.length < 2
+      ? records
+      : [...records].sort((a, b) => compareScopes(a.scope, b.scope) || compareText(a.key, b.key));
+  const chunks: Chunk[] = [];
+  let characters = 0;
+  for (const record of sorted) {
+    const last = chunks.at(-1);
+    const size = record.value.length + vectorSize;
+    if (last !== undefined && characters + size <= MOST_CHARACTERS && sameScope(last[0].scope, record.scope)) {
+      last.push(record);
+      characters += size;
+    } else {
+      chunks.push([record]);
+      characters = size;
+    }
+  }
+  return chunks;
+}
