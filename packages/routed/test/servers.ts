@@ -60,6 +60,9 @@ async function applySchema(url: string): Promise<void> {
   await sql.end();
 }
 
+/** Whether another process over the same addresses has the same vectors. */
+export const VECTORS_ARE_SHARED: boolean = false;
+
 /** A fresh place for vectors. */
 export function vectorDriver(): MemoryDriver {
   return inMemoryDriver({ embeddingDimensions: WIDTH, without: ["working", "profile", "episodic"] });
