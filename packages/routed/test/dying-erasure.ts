@@ -3,10 +3,10 @@
 
 import { bind } from "./in-memory-target.ts";
 import { mortal } from "./mortal.ts";
-import { driversOn, vectorDriver } from "./servers.ts";
+import { driversOn } from "./servers.ts";
 
-const [redis = "", postgres = "", at = "", when = ""] = process.argv.slice(2);
-const drivers = driversOn({ redis, postgres, vectors: vectorDriver() });
+const [redis = "", postgres = "", vectors = "", at = "", when = ""] = process.argv.slice(2);
+const drivers = driversOn({ redis, postgres, vectors });
 const life = mortal(drivers, { at: Number(at), when: when === "after" ? "after" : "before" });
 const store = bind(life.drivers, {
   derivedIndices: [

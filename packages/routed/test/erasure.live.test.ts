@@ -9,15 +9,7 @@ import { type DerivedIndex, exportScope, type MemoryKind, type MemoryScope, type
 import { startProxy } from "@tooling/servers";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { FILLED, FILLED_RECORDS, fill, readable } from "./holdings.ts";
-import {
-  type Addresses,
-  connect,
-  dump,
-  findServers,
-  type Servers,
-  VECTORS_ARE_SHARED,
-  vectorDriver,
-} from "./servers.ts";
+import { type Addresses, connect, dump, findServers, type Servers } from "./servers.ts";
 
 const TIMEOUT_MS = 300_000;
 const ann: MemoryScope = { tenantId: "acme", userId: "ann" };
@@ -59,7 +51,7 @@ describe.skipIf(lane.isMissing)("an erasure over real servers", () => {
 
   test.each(deaths)("killed $when call $at is finished by the next process", { timeout: TIMEOUT_MS }, async (death) => {
     const index = noting();
-    await using store = connect({ ...servers.addresses, vectors: vectorDriver() }, { derivedIndices: [index] });
+    await using store = connect(servers.addresses, { derivedIndices: [index] });
     for (const scope of [ann, bob]) await fill(store, scope, `text of ${scope.userId}`);
     for (const sourceKind of ["working", "episodic"] as const) {
       await store.derived(ann, { sourceKind, sourceId: "x", adapter: "summaries", artefactId: `of-${sourceKind}` });
@@ -67,8 +59,7 @@ describe.skipIf(lane.isMissing)("an erasure over real servers", () => {
     await store.derived(bob, { sourceKind: "working", sourceId: "w", adapter: "summaries", artefactId: "bobs" });
 
     const done = await killedAt(servers.addresses, death, index.purged);
-    const did = (slot: Slot, step: string) =>
-      done.includes(`${slot}.${step}`) && (slot !== "semantic" || VECTORS_ARE_SHARED);
+    const did = (slot: Slot, step: string) => done.includes(`${slot}.${step}`);
     expect(await readable(store, ann)).toEqual(KINDS.filter((kind) => !did(SLOT_OF[kind], "tombstone")));
     const receipt = await store.erase(ann);
     expect(receipt).toMatchObject({ complete: true, outstanding: [] });
@@ -94,16 +85,19 @@ describe.skipIf(lane.isMissing)("an erasure over real servers", () => {
       ["redis", "blackHole", ["working"]],
       ["postgres", "refuse", ["profile", "episodic"]],
       ["postgres", "blackHole", ["profile", "episodic"]],
+      ["pgvector", "refuse", ["semantic"]],
+      ["pgvector", "blackHole", ["semantic"]],
     ] as const)(
       "%s (%s): the others are done, and running it again finishes",
       {
         timeout: TIMEOUT_MS,
       },
       async (name, fault, kinds) => {
-        const addresses = { ...servers.addresses, vectors: vectorDriver() };
-        await using proxy = await startProxy(servers[name]);
+        const addresses = servers.addresses;
+        await using proxy = await startProxy(servers[name === "redis" ? "redis" : "postgres"]);
         const index = noting();
-        const through = { ...addresses, [name]: proxy.through(addresses[name]) };
+        const place = name === "pgvector" ? "vectors" : name;
+        const through = { ...addresses, [place]: proxy.through(addresses[place]) };
         await using store = connect(through, { settings, derivedIndices: [index] });
         await using direct = connect(addresses, { derivedIndices: [index] });
         await fill(store, ann);
@@ -142,7 +136,7 @@ describe.skipIf(lane.isMissing)("an erasure over real servers", () => {
   it("among 32 writers and readers takes what was there, keeps what came after, and counts each once", {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const addresses = { ...servers.addresses, vectors: vectorDriver() };
+    const addresses = servers.addresses;
     await using store = connect(addresses, { settings: { maxQueued: 10_000, queueTimeoutMs: 60_000 } });
     const users = [ann, bob, { tenantId: "acme", userId: "eve" }] as const;
     const written: Written[] = [];
@@ -175,7 +169,7 @@ describe.skipIf(lane.isMissing)("an erasure over real servers", () => {
     expect(before.filter(({ text }) => there.has(text))).toEqual([]);
     expect(after.filter(({ text }) => !there.has(text))).toEqual([]);
     const left = await dump(addresses);
-    expect(before.filter(({ kind, text }) => kind !== "semantic" && left.includes(`"${text}"`))).toEqual([]);
+    expect(before.filter(({ text }) => left.includes(`"${text}"`))).toEqual([]);
     for (const scope of users.slice(1)) {
       const own = new Set(await listed(store, scope));
       expect(written.filter((one) => one.scope === scope && !own.has(one.text))).toEqual([]);
@@ -217,16 +211,20 @@ async function listed(store: MemoryStore, scope: MemoryScope): Promise<readonly 
 
 /** Lets a process erase up to a call, kills it there, and gives the calls that had their effect. */
 async function killedAt(
-  { redis, postgres }: Addresses,
+  { redis, postgres, vectors }: Addresses,
   { at, when }: { readonly at: number; readonly when: string },
   purged: Set<string>,
 ): Promise<string> {
   const script = fileURLToPath(new URL("./dying-erasure.ts", import.meta.url));
   const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
-  const child = spawn(process.execPath, ["--conditions=@memory/source", script, redis, postgres, String(at), when], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env,
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=@memory/source", script, redis, postgres, vectors, String(at), when],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env,
+    },
+  );
   const exited = once(child, "exit");
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.startsWith("purged ")) purged.add(line.slice("purged ".length));

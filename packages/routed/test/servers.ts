@@ -1,10 +1,9 @@
-// The real servers that members are bound over, and the stores on them. Which store holds the vectors is said here and
-// nowhere else.
+// The real servers that members are bound over, and the stores on them.
 
-import type { MemoryStore, MemoryStoreOptions, MemoryStoreSettings } from "@memory/core";
-import { memoryStoreSettings } from "@memory/core";
-import { createMemoryStore, driverOf, type MemoryDriver } from "@memory/core/driver";
-import { inMemoryDriver } from "@memory/core/in-memory";
+import { type MemoryStoreSettings, memoryStoreSettings } from "@memory/core";
+import { driverOf } from "@memory/core/driver";
+import { PgvectorMemoryStore } from "@memory/pgvector";
+import { schemaSql as vectorSchemaSql } from "@memory/pgvector/schema";
 import { PostgresMemoryStore } from "@memory/postgres";
 import { schemaSql } from "@memory/postgres/schema";
 import { RedisMemoryStore } from "@memory/redis";
@@ -21,8 +20,8 @@ export const WIDTH = 4;
 export interface Addresses {
   readonly redis: string;
   readonly postgres: string;
-  /** Vectors are kept in this process: what is shared is the driver. */
-  readonly vectors: MemoryDriver;
+  /** The same server as `postgres`, on connections of its own. */
+  readonly vectors: string;
 }
 
 /** Running servers. */
@@ -35,15 +34,16 @@ export interface Servers extends AsyncDisposable {
 /** Whether all the servers can be had here; to be started in a hook of the test file. */
 export async function findServers(): Promise<{ readonly isMissing: boolean; start(): Promise<Servers> }> {
   const redis = await findRedis();
-  const database: PostgresLane = findPostgres();
+  const database: PostgresLane = findPostgres({ extensions: ["vector"] });
   return {
     isMissing: redis.isMissing || database.isMissing,
     start: async () => {
       const servers = { redis: await redis.start(), postgres: await database.start() };
-      await applySchema(servers.postgres.url);
+      const { url } = servers.postgres;
+      await applySchema(url);
       return {
         ...servers,
-        addresses: { redis: servers.redis.url, postgres: servers.postgres.url, vectors: vectorDriver() },
+        addresses: { redis: servers.redis.url, postgres: url, vectors: url },
         async [Symbol.asyncDispose]() {
           await servers.redis.stop();
           await servers.postgres.stop();
@@ -57,20 +57,8 @@ export async function findServers(): Promise<{ readonly isMissing: boolean; star
 async function applySchema(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   await sql.unsafe(schemaSql());
+  await sql.unsafe(vectorSchemaSql({ dimensions: WIDTH }));
   await sql.end();
-}
-
-/** Whether another process over the same addresses has the same vectors. */
-export const VECTORS_ARE_SHARED: boolean = false;
-
-/** A fresh place for vectors. */
-export function vectorDriver(): MemoryDriver {
-  return inMemoryDriver({ embeddingDimensions: WIDTH, without: ["working", "profile", "episodic"] });
-}
-
-/** The store that holds the vectors. */
-export function vectorStore({ vectors }: Addresses, options: MemoryStoreOptions = {}): MemoryStore {
-  return createMemoryStore({ ...vectors, close: async () => {} }, options);
 }
 
 /** What a test says of the members beside their addresses. */
@@ -83,7 +71,9 @@ export function driversOn(addresses: Addresses): MemberDrivers {
   return {
     working: driverOf(RedisMemoryStore.connect(memoryStoreSettings({ dsn: addresses.redis }))),
     durable: driverOf(PostgresMemoryStore.connect(memoryStoreSettings({ dsn: addresses.postgres }))),
-    semantic: driverOf(vectorStore(addresses)),
+    semantic: driverOf(
+      PgvectorMemoryStore.connect(memoryStoreSettings({ dsn: addresses.vectors }), { dimensions: WIDTH }),
+    ),
   };
 }
 
@@ -119,7 +109,7 @@ export function connect(addresses: Addresses, { settings = {}, clock, ...rules }
     {
       working: RedisMemoryStore.connect(at(addresses.redis), own),
       durable: PostgresMemoryStore.connect(at(addresses.postgres), own),
-      semantic: vectorStore(addresses, { ...own, settings }),
+      semantic: PgvectorMemoryStore.connect(at(addresses.vectors), { ...own, dimensions: WIDTH }),
     },
     rules,
   );

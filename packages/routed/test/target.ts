@@ -2,13 +2,14 @@
 // nearer instead, which is the same to a reader.
 
 import type { MemoryKind, MemoryScope, MemoryStore } from "@memory/core";
+import { PgvectorMemoryStore } from "@memory/pgvector";
 import { PostgresMemoryStore } from "@memory/postgres";
 import { RedisMemoryStore } from "@memory/redis";
 import type { ConformanceTarget, StoreOptions } from "@memory/testing";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { RoutedMemoryStore } from "../src/index.ts";
-import { type Addresses, vectorStore } from "./servers.ts";
+import { type Addresses, WIDTH } from "./servers.ts";
 
 // Test only: it looks at the whole key space, and at keys that it does not declare.
 const NEARER = `
@@ -42,7 +43,7 @@ export function serversTarget(name: string, addresses: Addresses): ServersTarget
     const members = {
       working: new RedisMemoryStore(redis, { ...own, ttlMs, sliding, maxElements }),
       durable: new PostgresMemoryStore(sql, own),
-      semantic: vectorStore(addresses, own),
+      semantic: new PgvectorMemoryStore(sql, { ...own, dimensions: WIDTH }),
     };
     return new RoutedMemoryStore(members, rules);
   };
@@ -53,7 +54,7 @@ export function serversTarget(name: string, addresses: Addresses): ServersTarget
     name,
     open,
     elapse,
-    corrupt: (scope, kind, key) => damage(redis, sql, addresses, scope, kind, key),
+    corrupt: (scope, kind, key) => damage(redis, sql, scope, kind, key),
     stretched: {
       name,
       open: ({ ttlMs, ...rest }) => stretched(open(ttlMs === undefined ? rest : { ...rest, ttlMs: ttlMs * STRETCH })),
@@ -84,7 +85,6 @@ function stretched(store: MemoryStore): MemoryStore {
 async function damage(
   redis: Redis,
   sql: postgres.Sql,
-  { vectors }: Addresses,
   scope: MemoryScope,
   kind: MemoryKind,
   key: string,
@@ -94,12 +94,8 @@ async function damage(
     const name = `adk:mem:{${tenantId}}:${userId}:${sessionId}:${agent}:working:${key}`;
     if ((await redis.type(name)) === "list") await redis.lset(name, 0, "0aoops");
     else await redis.set(name, "0jnot json\n{", "KEEPTTL");
-  } else if (kind === "semantic") {
-    const call = { now: Date.now(), attempt: 1, budgetMs: 0, signal: new AbortController().signal };
-    const held = await vectors.semantic?.get({ scope, key }, call);
-    if (held != null) await vectors.semantic?.index([{ ...held, value: "{" }], call);
   } else {
-    const table = kind === "profile" ? "profile_versions" : "episodes";
+    const table = { profile: "profile_versions", episodic: "episodes", semantic: "semantic" }[kind];
     await sql.unsafe(
       `UPDATE memory.${table} SET value = '{' WHERE tenant_id = $1 AND user_id = $2 AND session_id = $3 AND agent = $4 AND key = $5`,
       [tenantId, userId, sessionId, agent, key],
