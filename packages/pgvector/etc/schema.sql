@@ -108,3 +108,54 @@ COMMENT ON COLUMN "memory"."semantic_erasures".session_id IS 'The session; empty
 COMMENT ON COLUMN "memory"."semantic_erasures".agent IS 'The agent; empty where the scope has none';
 COMMENT ON COLUMN "memory"."semantic_erasures".semantic IS 'How many records were removed and not yet answered for';
 COMMENT ON INDEX "memory"."semantic_erasures_pkey" IS 'One note a scope';
+
+ALTER TABLE "memory"."semantic"
+  ALTER COLUMN tenant_id SET STATISTICS 0,
+  ALTER COLUMN user_id SET STATISTICS 0,
+  ALTER COLUMN session_id SET STATISTICS 0,
+  ALTER COLUMN agent SET STATISTICS 0,
+  ALTER COLUMN key SET STATISTICS 0,
+  ALTER COLUMN id SET STATISTICS 0,
+  ALTER COLUMN value SET STATISTICS 0,
+  ALTER COLUMN source SET STATISTICS 0,
+  ALTER COLUMN confidence SET STATISTICS 0,
+  ALTER COLUMN valid_from SET STATISTICS 0,
+  ALTER COLUMN valid_to SET STATISTICS 0,
+  ALTER COLUMN subject SET STATISTICS 0,
+  ALTER COLUMN predicate SET STATISTICS 0,
+  ALTER COLUMN metadata SET STATISTICS 0,
+  ALTER COLUMN redacted SET STATISTICS 0,
+  ALTER COLUMN recorded_at SET STATISTICS 0,
+  ALTER COLUMN embedder SET STATISTICS 0,
+  ALTER COLUMN embedding SET STATISTICS 0;
+
+ALTER TABLE "memory"."semantic_derivations"
+  ALTER COLUMN tenant_id SET STATISTICS 0,
+  ALTER COLUMN user_id SET STATISTICS 0,
+  ALTER COLUMN session_id SET STATISTICS 0,
+  ALTER COLUMN agent SET STATISTICS 0,
+  ALTER COLUMN source_kind SET STATISTICS 0,
+  ALTER COLUMN source_id SET STATISTICS 0,
+  ALTER COLUMN adapter SET STATISTICS 0,
+  ALTER COLUMN artefact_id SET STATISTICS 0,
+  ALTER COLUMN mixes SET STATISTICS 0,
+  ALTER COLUMN condemned SET STATISTICS 0;
+
+ALTER TABLE "memory"."semantic_erasures"
+  ALTER COLUMN tenant_id SET STATISTICS 0,
+  ALTER COLUMN user_id SET STATISTICS 0,
+  ALTER COLUMN session_id SET STATISTICS 0,
+  ALTER COLUMN agent SET STATISTICS 0,
+  ALTER COLUMN semantic SET STATISTICS 0;
+
+DO $$
+DECLARE part record;
+BEGIN
+  FOR part IN
+    SELECT a.attrelid::regclass AS index, a.attnum FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indexrelid
+     WHERE i.indexprs IS NOT NULL AND i.indkey[a.attnum - 1] = 0 AND a.attnum <= i.indnkeyatts AND i.indrelid IN (
+       SELECT coalesce(p.relid, t.oid) FROM unnest(ARRAY['"memory"."semantic"'::regclass, '"memory"."semantic_derivations"'::regclass, '"memory"."semantic_erasures"'::regclass]) AS t(oid) LEFT JOIN LATERAL pg_catalog.pg_partition_tree(t.oid) p ON true)
+  LOOP
+    EXECUTE pg_catalog.format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS 0', part.index, part.attnum);
+  END LOOP;
+END $$;

@@ -1,6 +1,6 @@
 // The driver: its sections over one executor.
 
-import { EmbeddingDimensionError, type MemoryError } from "@memory/core";
+import { EmbeddingDimensionError, type MemoryError, MemorySchemaError } from "@memory/core";
 import type { MemoryDriver } from "@memory/core/driver";
 import { clientSide, isFromServer } from "@memory/core/postgres-js";
 import { type Executor, erasureSection, scopedExecutor } from "@memory/core/sql";
@@ -46,8 +46,14 @@ export function pgvectorDriver(executor: Executor, options: PgvectorDriverOption
 
 function toVectorError(error: unknown, dimensions: number): MemoryError | undefined {
   if (isMoved(error)) return missingExtension(error);
+  if (!isFromServer(error)) return undefined;
+  // SQLSTATE check_violation: the check on the embedder, the only one that a record can break.
+  if (error.code === "23514") {
+    const finding = "the collection takes the vectors of another embedder alone";
+    return new MemorySchemaError(`pgvector: ${finding}; verify() names it`, { findings: [finding] }, error);
+  }
   // SQLSTATE data_exception. In both messages of pgvector's the table's width comes first; they are never translated.
-  if (!isFromServer(error) || error.code !== "22000") return undefined;
+  if (error.code !== "22000") return undefined;
   const width = /^(?:expected|different vector dimensions) (\d+)/.exec(error.message)?.[1];
   if (width === undefined) return undefined;
   return new EmbeddingDimensionError(

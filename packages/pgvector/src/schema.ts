@@ -1,8 +1,9 @@
 // The schema as text, for the platform's own migration tool; nothing in this package runs it. Comments go with every table
 // and column, for the person who opens psql.
 
-import { checkSchemaVersion, type SchemaLayout, schemaText } from "@memory/core/sql";
+import { checkSchemaVersion, quoteIdentifier, type SchemaLayout, schemaText } from "@memory/core/sql";
 import { type CollectionOptions, checkCollection } from "./collection.ts";
+import { statisticsSql } from "./statistics.ts";
 import { SCHEMA_VERSION, tableNames, tablesOf } from "./tables.ts";
 
 export { SCHEMA_VERSION } from "./tables.ts";
@@ -27,14 +28,16 @@ SELECT pg_catalog.set_config('search_path', pg_catalog.quote_ident(n.nspname) ||
  */
 export function schemaSql(options: SchemaOptions): string {
   const collection = checkCollection(options);
+  const tables = tablesOf(collection);
   const plan = {
     packageName: "@memory/pgvector",
     version: SCHEMA_VERSION,
-    tables: tablesOf(collection),
+    tables,
     partitioned: [tableNames(collection.collection).records],
   };
   const [title = "", ...rest] = schemaText(plan, collection).split("\n\n");
-  return [title, EXTENSION, ...rest].join("\n\n");
+  const statistics = statisticsSql(quoteIdentifier(collection.schema, "schema"), tables);
+  return `${[title, EXTENSION, rest.join("\n\n"), ...statistics].map((part) => part.trimEnd()).join("\n\n")}\n`;
 }
 
 /**

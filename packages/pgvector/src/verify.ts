@@ -7,6 +7,7 @@ import { type Catalog, type Executor, inspectSchema, quoteIdentifier, type Schem
 import type { Collection } from "./collection.ts";
 import { METRICS } from "./metric.ts";
 import { qualifiedNames } from "./statements.ts";
+import { SAMPLED_LOOK, sampledOf } from "./statistics.ts";
 import { embedderCheck, tableNames, tablesOf } from "./tables.ts";
 
 /** The least pgvector that the statements are written for. */
@@ -33,7 +34,7 @@ export async function verifyCollection(
     width === dimensions
       ? report
       : await inspectSchema(executor, requestOf({ ...collection, dimensions: width }), call);
-  const all = [...findings, ...stamps.others.map((other) => foreignVectors(other, embedder))];
+  const all = [...new Set([...findings, ...stamps.others.map((other) => foreignVectors(other, embedder))])];
   const schema =
     all.length === 0
       ? undefined
@@ -64,13 +65,24 @@ function requestOf(collection: Collection): SchemaRequest {
     extensions: ["vector"],
     looks: [
       `SELECT 'embedder', t.relname::text, '', pg_catalog.pg_get_constraintdef(k.oid), '', '' FROM t JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid AND k.contype = 'c' AND k.conname = '${check}'`,
+      SAMPLED_LOOK,
     ],
+    warnings: (seen) => sampleWarnings(seen, collection),
     findings: (seen) => [
       ...extensionFindings(seen),
       ...metricFindings(seen, collection),
       ...embedderFindings(seen, collection),
     ],
   };
+}
+
+function sampleWarnings(seen: Catalog, { collection }: Collection): readonly MemoryWarning[] {
+  const sampled = Object.values(tableNames(collection)).flatMap((table) =>
+    sampledOf(seen, table).map((name) => `${table}.${name}`),
+  );
+  if (sampled.length === 0) return [];
+  const message = `ANALYZE keeps samples of ${sampled.join(", ")}, which outlive an erasure: SET STATISTICS 0, as schemaSql() has it`;
+  return [{ code: "pgvector-samples", message }];
 }
 
 function extensionFindings(seen: Catalog): readonly string[] {
