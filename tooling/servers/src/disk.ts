@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { findOnPath } from "./binaries.ts";
 import { isRequired, MissingServerError, sayOnce } from "./missing.ts";
 
 const marker = "disk.mounted";
@@ -35,7 +36,7 @@ export function mountDisk(home: string, data: string, megabytes: number): void {
 export function unmountDisk(home: string): void {
   if (!existsSync(join(home, marker))) return;
   // Lazily: a server that is just dying may still stand on it.
-  spawnSync("umount", ["-l", join(home, "data")], { stdio: "ignore" });
+  unmount("-l", join(home, "data"));
   rmSync(join(home, marker), { force: true });
 }
 
@@ -69,13 +70,17 @@ function isWritten(file: number, chunk: Buffer): boolean {
 function tryMount(): string | undefined {
   const folder = spawnSync("mktemp", ["-d"], { encoding: "utf8" }).stdout.trim();
   const problem = mount(folder, 1);
-  if (problem === undefined) spawnSync("umount", [folder]);
+  if (problem === undefined) unmount(folder);
   rmSync(folder, { recursive: true, force: true });
   return problem;
 }
 
 function mount(folder: string, megabytes: number): string | undefined {
   const args = ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "memory-servers", folder];
-  const { status, stderr, error } = spawnSync("mount", args, { encoding: "utf8" });
+  const { status, stderr, error } = spawnSync(findOnPath("mount") ?? "", args, { encoding: "utf8" });
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
+}
+
+function unmount(...args: readonly string[]): void {
+  spawnSync(findOnPath("umount") ?? "", args, { stdio: "ignore" });
 }

@@ -7,7 +7,7 @@ import { findOnPath } from "./binaries.ts";
 import { createHome, removeHome } from "./home.ts";
 import { isRequired, MissingServerError, sayOnce } from "./missing.ts";
 import { reservePort } from "./ports.ts";
-import { startProcess } from "./process.ts";
+import { type ServerProcess, startProcess } from "./process.ts";
 
 /** A running pooler. */
 export interface PgBouncer extends AsyncDisposable {
@@ -15,6 +15,11 @@ export interface PgBouncer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly version: string;
+  readonly isRunning: boolean;
+  /** The last 8 KiB that it logged since its start. */
+  log(): string;
+  /** Starts it again on the same port; kills it first where it still runs. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -80,14 +85,16 @@ async function startPooler(
       `default_pool_size = ${poolSize}`,
       "max_client_conn = 200",
       "server_reset_query_always = 0",
+      // A server that comes back is found soon; by default it is looked for every 15 s.
+      "server_login_retry = 1",
       "",
     ].join("\n"),
   );
   // It does not run as root.
   const owner = process.getuid?.() === 0 ? idsOf("postgres") : undefined;
   if (owner !== undefined) chownSync(file, owner.uid, owner.gid);
-  try {
-    const server = await startProcess({
+  const start = (): Promise<ServerProcess> =>
+    startProcess({
       command: path,
       args: [file],
       cwd: folder,
@@ -95,13 +102,31 @@ async function startPooler(
       onExit: () => removeHome(folder),
       ...(owner === undefined ? {} : { user: owner }),
     });
-    const stop = async (): Promise<void> => {
+  try {
+    let server = await start();
+    const end = async (): Promise<void> => {
       if (server.isRunning) server.signal("SIGKILL");
       await server.waitForEnd();
+    };
+    const stop = async (): Promise<void> => {
+      await end();
       removeHome(folder);
     };
-    const url = `postgres://${username}@${host}:${port}${pathname}`;
-    return { url, port, version, stop, [Symbol.asyncDispose]: stop };
+    return {
+      url: `postgres://${username}@${host}:${port}${pathname}`,
+      port,
+      version,
+      get isRunning() {
+        return server.isRunning;
+      },
+      log: () => server.output(),
+      restart: async () => {
+        await end();
+        server = await start();
+      },
+      stop,
+      [Symbol.asyncDispose]: stop,
+    };
   } catch (error) {
     removeHome(folder);
     throw error;
