@@ -4,13 +4,17 @@
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import { vector } from "@electric-sql/pglite-pgvector";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { type MemoryKind, type MemoryRedactor, type MemoryStore, memoryStoreSettings } from "@memory/core";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
+import { PgvectorMemoryStore } from "@memory/pgvector";
+import { schemaSql as vectorSchemaSql } from "@memory/pgvector/schema";
 import { PostgresMemoryStore } from "@memory/postgres";
 import { schemaSql } from "@memory/postgres/schema";
 import { RedisMemoryStore } from "@memory/redis";
 import { RoutedMemoryStore } from "@memory/routed";
+import postgres from "postgres";
 
 /** An engine that is open. */
 export interface Engine extends AsyncDisposable {
@@ -23,7 +27,11 @@ export interface Engine extends AsyncDisposable {
 export interface EngineOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What masks; `null`: nothing. */
-  readonly redactor: MemoryRedactor | null | undefined;
+  readonly redactor?: MemoryRedactor | null | undefined;
+  /** The width of the vectors; without it the engine keeps none. */
+  readonly dimensions?: number | undefined;
+  /** The model that makes them, as it is stamped on every row. */
+  readonly embedder?: string | undefined;
 }
 
 /** An engine was named that there is not, or without what it takes. */
@@ -44,32 +52,39 @@ export async function openEngine(name: string, options: EngineOptions): Promise<
   throw new EngineError(`there is no engine "${name}": name servers or embedded:FOLDER`);
 }
 
-function openServers({ environment, redactor }: EngineOptions): Engine {
-  const dsn = (variable: string): string => {
-    const value = environment[variable];
-    if (value === undefined || value === "")
-      throw new EngineError(`the engine servers takes ${variable}, which is not set`);
-    return value;
+function openServers({ environment, redactor, dimensions, embedder }: EngineOptions): Engine {
+  const at = (variable: string, otherwise?: string) => {
+    const dsn = environment[variable] || otherwise;
+    if (dsn === undefined) throw new EngineError(`the engine servers takes ${variable}, which is not set`);
+    return memoryStoreSettings({ dsn });
   };
-  const [redis, postgres] = [dsn("MEMORY_REDIS_DSN"), dsn("MEMORY_POSTGRES_DSN")];
-  const store = new RoutedMemoryStore(
-    {
-      working: RedisMemoryStore.connect(memoryStoreSettings({ dsn: redis })),
-      durable: PostgresMemoryStore.connect(memoryStoreSettings({ dsn: postgres })),
-      semantic: nowhere("working", "profile", "episodic"),
-    },
-    { redactor },
-  );
-  return { store, kinds: ["working", "profile", "episodic"], [Symbol.asyncDispose]: () => store.close() };
-}
-
-async function openEmbedded(folder: string, { redactor }: EngineOptions): Promise<Engine> {
-  const { durable, ...embedded } = await startEmbedded(folder);
-  const here = nowhere("profile", "episodic");
-  const store = new RoutedMemoryStore({ working: here, durable, semantic: here }, { redactor });
+  const members = {
+    working: RedisMemoryStore.connect(at("MEMORY_REDIS_DSN")),
+    durable: PostgresMemoryStore.connect(at("MEMORY_POSTGRES_DSN")),
+    semantic:
+      dimensions === undefined
+        ? nowhere("working", "profile", "episodic")
+        : PgvectorMemoryStore.connect(at("MEMORY_PGVECTOR_DSN", environment["MEMORY_POSTGRES_DSN"]), {
+            dimensions,
+            embedder,
+          }),
+  };
+  const store = new RoutedMemoryStore(members, { redactor });
+  const kinds: readonly MemoryKind[] = ["working", "profile", "episodic"];
   return {
     store,
-    kinds: ["profile", "episodic"],
+    kinds: dimensions === undefined ? kinds : [...kinds, "semantic"],
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+async function openEmbedded(folder: string, options: EngineOptions): Promise<Engine> {
+  const { durable, semantic, ...embedded } = await startEmbedded(folder, options);
+  const members = { working: nowhere("profile", "episodic", "semantic"), durable, semantic };
+  const store = new RoutedMemoryStore(members, { redactor: options.redactor });
+  return {
+    store,
+    kinds: options.dimensions === undefined ? ["profile", "episodic"] : ["profile", "episodic", "semantic"],
     async [Symbol.asyncDispose]() {
       await store.close();
       await embedded[Symbol.asyncDispose]();
@@ -77,25 +92,38 @@ async function openEmbedded(folder: string, { redactor }: EngineOptions): Promis
   };
 }
 
-/** PostgreSQL in this process, with a store over it that is closed before it. */
+/** PostgreSQL in this process, with stores over it that are closed before it. */
 export interface Embedded extends AsyncDisposable {
   readonly durable: MemoryStore;
+  readonly semantic: MemoryStore;
 }
 
-/** Starts it; its data is in the folder, which it makes. */
-export async function startEmbedded(folder: string): Promise<Embedded> {
-  const db = await PGlite.create(folder);
-  const { rows } = await db.query("SELECT 1 FROM pg_namespace WHERE nspname = 'memory'");
-  if (rows.length === 0) await db.exec(schemaSql());
+/** Starts it; its data is in the folder, which it makes, with the tables that are wanting. */
+export async function startEmbedded(
+  folder: string,
+  { dimensions, embedder }: Pick<EngineOptions, "dimensions" | "embedder"> = {},
+): Promise<Embedded> {
+  const db = await PGlite.create(folder, { extensions: { vector } });
+  const { rows } = await db.query<{ name: string }>(
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'memory'",
+  );
+  const has = (table: string) => rows.some(({ name }) => name === table);
+  if (!has("episodes")) await db.exec(schemaSql());
+  if (dimensions !== undefined && !has("semantic")) await db.exec(vectorSchemaSql({ dimensions, embedder }));
   const port = await freePort();
   const server = new PGLiteSocketServer({ db, port, host: "127.0.0.1", maxConnections: 8 });
   await server.start();
-  // One backend, in this process: everybody waits their turn.
-  const patient = { poolSize: 1, attemptTimeoutMs: 60_000, queueTimeoutMs: 60_000 };
-  const dsn = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  // One backend, in this process: one connection for all of them, and everybody waits their turn.
+  const sql = postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1, onnotice: () => {} });
+  const settings = { attemptTimeoutMs: 60_000, queueTimeoutMs: 60_000 };
   return {
-    durable: PostgresMemoryStore.connect(memoryStoreSettings({ dsn, ...patient })),
+    durable: new PostgresMemoryStore(sql, { settings }),
+    semantic:
+      dimensions === undefined
+        ? nowhere("working", "profile", "episodic")
+        : new PgvectorMemoryStore(sql, { dimensions, embedder, settings }),
     async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 });
       await server.stop();
       await db.close();
     },

@@ -20,17 +20,21 @@ export interface Surroundings {
   readonly say: (text: string) => void;
   /** Stops it in order. */
   readonly signal?: AbortSignal | undefined;
-  readonly openEngine?: typeof openEngine;
 }
+
+/** What an engine takes beside its name. */
+type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "redactor">;
 
 const KINDS: readonly MemoryKind[] = ["profile", "episodic", "semantic", "working"];
 
 const HELP = `npm run transfer -- export --from ENGINE --tenant T [--user U] [--session S] [--agent A] --file FILE
 npm run transfer -- import --to ENGINE --file FILE
 
-  ENGINE             servers: Redis and PostgreSQL, at MEMORY_REDIS_DSN and MEMORY_POSTGRES_DSN; keeps working memory,
-                     profiles and episodes
-                     embedded:FOLDER: PostgreSQL in this process, its data in FOLDER; keeps profiles and episodes
+  ENGINE             servers: Redis, PostgreSQL and pgvector, at MEMORY_REDIS_DSN, MEMORY_POSTGRES_DSN and
+                     MEMORY_PGVECTOR_DSN (where it is not set, beside the former); keeps every kind
+                     embedded:FOLDER: PostgreSQL in this process, its data in FOLDER; keeps no working memory
+  --dimensions N     the width of the engine's vectors; needed where semantic records are among the kinds
+  --embedder NAME    the model that makes them, where the engine's rows are stamped with it
   --file FILE        the export: a record a line, as JSON. Until it is whole it stands in FILE.part
   --kinds K,K        only these of ${KINDS.join(", ")}; what is left out is counted
   --as-is            imports without masking; without it what looks like a secret is masked, as in every write
@@ -73,9 +77,9 @@ export async function transfer(args: readonly string[], surroundings: Surroundin
   }
 }
 
-async function exportTo({ from, scope, file, kinds }: Arguments, surroundings: Surroundings): Promise<void> {
+async function exportTo({ from, scope, file, kinds, shape }: Arguments, surroundings: Surroundings): Promise<void> {
   if (from === undefined || scope === undefined) throw new ArgumentError("an export takes --from and --tenant");
-  await using engine = await open(from, undefined, surroundings);
+  await using engine = await open(from, shape, kinds, surroundings);
   await engine.store.verify();
   const tally = new Tally(kinds);
   const lines = exportScope(engine.store, scope, { signal: surroundings.signal });
@@ -83,9 +87,9 @@ async function exportTo({ from, scope, file, kinds }: Arguments, surroundings: S
   surroundings.say(`exported ${tally}`);
 }
 
-async function importFrom({ to, file, kinds, isAsIs }: Arguments, surroundings: Surroundings): Promise<void> {
+async function importFrom({ to, file, kinds, shape, isAsIs }: Arguments, surroundings: Surroundings): Promise<void> {
   if (to === undefined) throw new ArgumentError("an import takes --to");
-  await using engine = await open(to, isAsIs ? null : undefined, surroundings);
+  await using engine = await open(to, { ...shape, redactor: isAsIs ? null : undefined }, kinds, surroundings);
   await engine.store.verify();
   // Read twice, so that nothing of a file is written that is not whole, or holds what the engine would lose.
   for await (const line of new Tally(kinds).chosen(readLines(file))) {
@@ -99,10 +103,15 @@ async function importFrom({ to, file, kinds, isAsIs }: Arguments, surroundings: 
 
 async function open(
   name: string,
-  redactor: EngineOptions["redactor"],
-  { environment, openEngine: opens = openEngine }: Surroundings,
+  shape: Shape,
+  kinds: readonly MemoryKind[],
+  { environment }: Surroundings,
 ): Promise<Engine> {
-  return await opens(name, { environment, redactor });
+  if (shape.dimensions === undefined && kinds.includes("semantic")) {
+    const others = KINDS.filter((kind) => kind !== "semantic").join(",");
+    throw new ArgumentError(`name the width of the vectors with --dimensions, or leave them out: --kinds ${others}`);
+  }
+  return await openEngine(name, { ...shape, environment });
 }
 
 function refuseLoss({ kinds }: Engine, line: MemoryExport): void {
@@ -152,6 +161,7 @@ interface Arguments {
   readonly scope: MemoryScope | undefined;
   readonly file: string;
   readonly kinds: readonly MemoryKind[];
+  readonly shape: Shape;
   readonly isAsIs: boolean;
 }
 
@@ -159,7 +169,8 @@ function parseArguments(args: readonly string[]): Arguments & { readonly command
   const { values, positionals } = readArguments(args);
   const { from, to, tenant, user, session, agent, file = "", kinds, help } = values;
   const [command, ...more] = positionals;
-  const none = { from, to, file, kinds: KINDS, scope: undefined, isAsIs: values["as-is"] === true };
+  const shape = { dimensions: widthOf(values.dimensions), embedder: values.embedder };
+  const none = { from, to, file, kinds: KINDS, scope: undefined, shape, isAsIs: values["as-is"] === true };
   if (help === true) return { ...none, command: "help" };
   if ((command !== "export" && command !== "import") || more.length > 0) {
     throw new ArgumentError("name one command: export or import");
@@ -189,13 +200,20 @@ function readArguments(args: readonly string[]) {
       allowPositionals: true,
       options: {
         ...{ from: text, to: text, file: text, kinds: text, tenant: text, user: text, session: text, agent: text },
-        "as-is": { type: "boolean" },
+        ...{ dimensions: text, embedder: text, "as-is": { type: "boolean" } },
         help: { type: "boolean" },
       },
     });
   } catch (error) {
     throw new ArgumentError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function widthOf(text: string | undefined): number | undefined {
+  const width = Number(text);
+  if (text === undefined) return undefined;
+  if (!Number.isSafeInteger(width) || width < 1) throw new ArgumentError("--dimensions is a whole number above 0");
+  return width;
 }
 
 function kindNamed(name: string): MemoryKind {

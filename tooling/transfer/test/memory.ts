@@ -18,7 +18,7 @@ const AWKWARD: readonly unknown[] = [
 ];
 
 /** Writes it. `episodes` says how many there are. */
-export async function remember(store: MemoryStore, episodes: number): Promise<void> {
+export async function remember(store: MemoryStore, episodes: number = 300): Promise<void> {
   const session = { ...ann, sessionId: "s:1%", agent: "planner" };
   const source = "test";
   for (const [n, value] of AWKWARD.entries()) {

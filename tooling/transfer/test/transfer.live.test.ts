@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exportScope, importRecords, type MemoryStore, memoryStoreSettings } from "@memory/core";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
+import { PgvectorMemoryStore } from "@memory/pgvector";
+import { schemaSql as vectorSchemaSql } from "@memory/pgvector/schema";
 import { PostgresMemoryStore } from "@memory/postgres";
 import { schemaSql } from "@memory/postgres/schema";
 import { RedisMemoryStore } from "@memory/redis";
@@ -22,7 +24,7 @@ import { ann, everything, remember, WIDTH } from "./memory.ts";
 
 const TIMEOUT_MS = 180_000;
 const redisLane = await findRedis();
-const postgresLane = findPostgres();
+const postgresLane = findPostgres({ extensions: ["vector"] });
 
 describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its way", () => {
   let redis: RedisServer;
@@ -34,6 +36,7 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     redis = await redisLane.start();
     postgres = await postgresLane.start();
     await postgres.psql(schemaSql());
+    await postgres.psql(vectorSchemaSql({ dimensions: WIDTH }));
   });
   afterAll(async () => {
     await redis?.stop();
@@ -43,13 +46,12 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
 
   const here = (...without: readonly ("working" | "profile" | "episodic" | "semantic")[]) =>
     new InMemoryMemoryStore({ embeddingDimensions: WIDTH, without, redactor: null });
-  // Vectors stay in this process.
   const onServers = (): MemoryStore =>
     new RoutedMemoryStore(
       {
         working: RedisMemoryStore.connect(memoryStoreSettings({ dsn: redis.url })),
         durable: PostgresMemoryStore.connect(memoryStoreSettings({ dsn: postgres.url })),
-        semantic: here("working", "profile", "episodic"),
+        semantic: PgvectorMemoryStore.connect(memoryStoreSettings({ dsn: postgres.url }), { dimensions: WIDTH }),
       },
       { redactor: null },
     );
@@ -59,6 +61,9 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     await using store = onServers();
     await store.erase({ tenantId: "acme" });
   }
+
+  const WIDE = ["--dimensions", String(WIDTH)] as const;
+  const wide = (...args: readonly string[]) => run(...args, ...WIDE);
 
   async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
     const said: string[] = [];
@@ -74,10 +79,10 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     const whole = await everything(first);
     expect(whole.length).toBeGreaterThan(1_220);
     await using servers = onServers();
-    await using database = await startEmbedded(join(folder, "round"));
+    await using database = await startEmbedded(join(folder, "round"), { dimensions: WIDTH });
     // What PGlite does not hold is held in this process.
-    const rest = here("profile", "episodic");
-    const members = { working: rest, durable: database.durable, semantic: rest };
+    const { durable, semantic } = database;
+    const members = { working: here("profile", "episodic", "semantic"), durable, semantic };
     await using embedded = new RoutedMemoryStore(members, { redactor: null });
     await using last = here();
     let from: MemoryStore = first;
@@ -117,20 +122,20 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     it("in the middle of a line is refused by that line before anything of it is imported", {
       timeout: TIMEOUT_MS,
     }, async () => {
-      await using store = here("semantic");
-      await rememberDurably(store);
+      await using store = here();
+      await remember(store);
       const path = join(folder, "cut.jsonl");
       await writeLines(path, exportScope(store, ann));
       const text = await readFile(path, "utf8");
       const cut = join(folder, "cut-short.jsonl");
       await writeFile(cut, text.slice(0, Math.floor(text.length / 2)));
       const lines = text.slice(0, Math.floor(text.length / 2)).split("\n").length;
-      const half = await run("import", "--to", "servers", "--file", cut, "--as-is");
+      const half = await wide("import", "--to", "servers", "--file", cut, "--as-is");
       expect(half.code).toBe(1);
       expect(half.said).toContain(`line ${lines} has no end`);
       await using servers = onServers();
       expect(await everything(servers)).toEqual([]);
-      const whole = await run("import", "--to", "servers", "--file", path, "--as-is");
+      const whole = await wide("import", "--to", "servers", "--file", path, "--as-is");
       expect(whole).toMatchObject({ code: 0 });
       expect(await everything(servers)).toEqual(await everything(store));
       await clear();
@@ -139,8 +144,8 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     it("by killing the importing process again and again is completed without doubling", {
       timeout: TIMEOUT_MS,
     }, async () => {
-      await using store = here("semantic");
-      await rememberDurably(store, 4_000);
+      await using store = here();
+      await remember(store, 4_000);
       const path = join(folder, "killed.jsonl");
       await writeLines(path, exportScope(store, ann));
       await using servers = onServers();
@@ -151,7 +156,7 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       };
       // Among the versions, between them and the episodes, and among these.
       for (const least of [1, 8, 500, 2_000]) {
-        const child = command("import", "--to", "servers", "--file", path, "--as-is");
+        const child = command("import", "--to", "servers", "--file", path, "--as-is", ...WIDE);
         const exited = once(child, "exit");
         while ((await there()) < least && child.exitCode === null) {
           await new Promise((resolve) => setImmediate(resolve));
@@ -159,7 +164,7 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
         child.kill("SIGKILL");
         expect(await exited).toEqual([null, "SIGKILL"]);
       }
-      const child = command("import", "--to", "servers", "--file", path, "--as-is");
+      const child = command("import", "--to", "servers", "--file", path, "--as-is", ...WIDE);
       expect(await once(child, "exit")).toEqual([0, null]);
       expect(await everything(servers)).toEqual(await everything(store));
       await clear();
@@ -171,35 +176,35 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       timeout: TIMEOUT_MS,
     }, async () => {
       await using servers = onServers();
-      await rememberDurably(servers);
+      await remember(servers);
       const path = join(folder, "out.jsonl");
       const back = join(folder, "back.jsonl");
       const data = `embedded:${join(folder, "pglite")}`;
-      const out = await run("export", "--from", "servers", "--tenant", "acme", "--user", "ann", "--file", path);
+      const out = await wide("export", "--from", "servers", "--tenant", "acme", "--user", "ann", "--file", path);
       expect(out).toMatchObject({ code: 0, said: expect.stringMatching(/^exported \d+ records/) });
-      const refused = await run("import", "--to", data, "--file", path);
+      const refused = await wide("import", "--to", data, "--file", path);
       expect(refused).toMatchObject({ code: 1, said: expect.stringMatching(/does not keep working records/) });
-      const kinds = ["--kinds", "profile,episodic"];
-      expect(await run("import", "--to", data, "--file", path, "--as-is", ...kinds)).toMatchObject({
+      const kinds = ["--kinds", "profile,episodic,semantic"];
+      expect(await wide("import", "--to", data, "--file", path, "--as-is", ...kinds)).toMatchObject({
         code: 0,
         said: expect.stringMatching(/left out$/),
       });
-      await run("export", "--from", data, "--tenant", "acme", "--user", "ann", "--file", back);
+      await wide("export", "--from", data, "--tenant", "acme", "--user", "ann", "--file", back);
       const durable = (text: string) => text.split("\n").filter((line) => !line.includes('"kind":"working"'));
       expect(durable(await readFile(back, "utf8"))).toEqual(durable(await readFile(path, "utf8")));
       await clear();
     });
 
     it("masks what it imports unless it is told not to", { timeout: TIMEOUT_MS }, async () => {
-      await using store = here("semantic");
+      await using store = here();
       await store.upsert(ann, { key: "mail", value: "write to ann@example.org", source: "test" });
       const path = join(folder, "mail.jsonl");
       await writeLines(path, exportScope(store, ann));
       await using servers = onServers();
-      expect(await run("import", "--to", "servers", "--file", path)).toMatchObject({ code: 0 });
+      expect(await wide("import", "--to", "servers", "--file", path)).toMatchObject({ code: 0 });
       expect((await servers.profile(ann, "mail"))?.value).toBe("write to [redacted]");
       await clear();
-      expect(await run("import", "--to", "servers", "--file", path, "--as-is")).toMatchObject({ code: 0 });
+      expect(await wide("import", "--to", "servers", "--file", path, "--as-is")).toMatchObject({ code: 0 });
       expect((await servers.profile(ann, "mail"))?.value).toBe("write to ann@example.org");
       await clear();
     });
@@ -210,7 +215,9 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       [["export", "--from", "servers", "--file", "f"], /--tenant/],
       [["import", "--file", "f"], /--to/],
       [["import", "--to", "servers"], /--file/],
-      [["import", "--to", "paper", "--file", "f"], /no engine "paper"/],
+      [["import", "--to", "paper", "--file", "f", "--dimensions", "3"], /no engine "paper"/],
+      [["import", "--to", "servers", "--file", "f"], /--dimensions/],
+      [["import", "--to", "servers", "--file", "f", "--dimensions", "wide"], /--dimensions/],
       [["import", "--to", "servers", "--file", "f", "--kinds", "dreams"], /no kind "dreams"/],
       [["import", "--to", "servers", "--fil", "f"], /--fil/],
     ])("%j cannot be used: exit code 2, and how it is called", async (args, text) => {
@@ -223,27 +230,20 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     it("tells nothing of a line that it cannot read, and names a file that is not there", async () => {
       const path = join(folder, "damaged.jsonl");
       await writeFile(path, '{"record":"canary\n');
-      const damaged = await run("import", "--to", "servers", "--file", path);
+      const damaged = await wide("import", "--to", "servers", "--file", path);
       expect(damaged).toEqual({ code: 1, said: "the file cannot be used: line 1 is no JSON" });
-      const missing = await run("import", "--to", "servers", "--file", join(folder, "none.jsonl"));
+      const missing = await wide("import", "--to", "servers", "--file", join(folder, "none.jsonl"));
       expect(missing).toEqual({ code: 1, said: "the file cannot be used: ENOENT" });
     });
 
     it("says what is out of reach, of every server", { timeout: TIMEOUT_MS }, async () => {
       const said: string[] = [];
       const gone = { MEMORY_REDIS_DSN: "redis://127.0.0.1:1", MEMORY_POSTGRES_DSN: "postgres://app@127.0.0.1:1/app" };
-      const args = ["export", "--from", "servers", "--tenant", "acme", "--file", join(folder, "gone.jsonl")];
+      const args = ["export", "--from", "servers", "--tenant", "acme", "--file", join(folder, "gone.jsonl"), ...WIDE];
       expect(await transfer(args, { environment: gone, say: (text) => said.push(text) })).toBe(1);
-      expect(said.join()).toMatch(/MEMORY_UNAVAILABLE.*redis.*postgres/);
+      expect(said.join()).toMatch(/MEMORY_UNAVAILABLE.*redis.*postgres.*pgvector/);
     });
   });
-
-  /** What engines without vectors can hold. */
-  async function rememberDurably(store: MemoryStore, episodes = 300): Promise<void> {
-    await using whole = here();
-    await remember(whole, episodes);
-    await importRecords(store, withoutVectors(whole));
-  }
 
   function command(...args: readonly string[]) {
     const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -254,7 +254,3 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     });
   }
 });
-
-async function* withoutVectors(store: MemoryStore) {
-  for await (const line of exportScope(store, ann)) if (line.record.kind !== "semantic") yield line;
-}
