@@ -6,6 +6,7 @@ import { MemorySchemaError } from "../model/errors.ts";
 import type { Executor } from "../sql/executor.ts";
 import { LostRaceError } from "../sql/lost-race.ts";
 import { sqlStateClass, sqlStateHadNoEffect } from "../sql/states.ts";
+import { NotSentError } from "./failures.ts";
 import { isFromServer } from "./send.ts";
 
 /** What one of the client's or the system's codes means. */
@@ -20,6 +21,8 @@ const CLIENT_STATES: ReadonlyMap<string, ClientState> = new Map([
   ["CONNECTION_CLOSED", { isTransient: true, hadNoEffect: false }],
   ["CONNECTION_DESTROYED", { isTransient: true, hadNoEffect: false }],
   ["CONNECT_TIMEOUT", { isTransient: true, hadNoEffect: true }],
+  // Our own (failures.ts).
+  ["READ_ONLY_HOST", { isTransient: true, hadNoEffect: true }],
   // The owner of the client has ended it: it will never connect again.
   ["CONNECTION_ENDED", { isTransient: false, hadNoEffect: true }],
   ["ECONNREFUSED", { isTransient: true, hadNoEffect: true }],
@@ -72,8 +75,9 @@ export function clientSide(adapter: string, executor: Executor): ClientSide {
 }
 
 /** Whether calling again may help. */
-function isTransient(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof LostRaceError) return true;
+  if (error instanceof NotSentError) return isTransient(error.cause);
   if (isFromServer(error)) return sqlStateClass(error.code) === "transient";
   return clientState(error)?.isTransient ?? false;
 }
@@ -84,8 +88,8 @@ function isExhausted(error: unknown): boolean {
 }
 
 /** Whether it surely had no effect. */
-function hadNoEffect(error: unknown): boolean {
-  if (error instanceof LostRaceError) return true;
+export function hadNoEffect(error: unknown): boolean {
+  if (error instanceof LostRaceError || error instanceof NotSentError) return true;
   if (isFromServer(error)) return sqlStateHadNoEffect(error.code);
   return clientState(error)?.hadNoEffect ?? false;
 }

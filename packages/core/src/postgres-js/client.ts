@@ -45,7 +45,6 @@ export interface PostgresJsOptions {
   readonly fetch_types: boolean;
   readonly onnotice: () => void;
   readonly onclose: () => void;
-  readonly target_session_attrs?: "read-write";
   /** Gives the socket to speak over. */
   readonly socket: () => Promise<unknown>;
 }
