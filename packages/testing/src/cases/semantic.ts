@@ -446,6 +446,28 @@ const searching: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "semantic/min-score-takes-a-hits-own",
+    promise: "A hit's own score, given as `minScore`, leaves the hit in, and all that are closer.",
+    needs: vectors,
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      await store.indexAll(
+        scope,
+        upTo(20).map((n) => entry(`k${n}`, context.vector(n))),
+      );
+      const embedding = context.vector(99);
+      const hits = await store.search(scope, { embedding, limit: 20 });
+      for (const { score } of hits) {
+        const found = await store.search(scope, { embedding, limit: 20, minScore: score });
+        assert.deepEqual(
+          found.map((hit) => hit.score),
+          hits.map((hit) => hit.score).filter((one) => one >= score),
+        );
+      }
+    },
+  },
+  {
     id: "semantic/as-of",
     promise: "Records whose named window does not contain `asOf`, by default now, are not found.",
     needs: vectors,
@@ -566,6 +588,91 @@ const searching: readonly ConformanceCase[] = [
       assert.equal(await found({ x: "true" }), "");
       assert.equal(await found({ x: [] }), "");
       assert.equal(await found({}), "boolean both none number text");
+    },
+  },
+  {
+    id: "semantic/fills-the-limit-under-a-user",
+    promise:
+      'Under `reach: "under"` the limit is filled from all the scopes that are contained, however many closer records others hold.',
+    needs: reaching,
+    async run(context) {
+      const store = await context.open();
+      const user = context.scope({ userId: "u" });
+      await store.indexAll(
+        context.scope({ userId: "other" }),
+        upTo(300).map((n) => entry(`crowd${n}`, at(context, n / 100))),
+      );
+      const sessions = upTo(30).map((n) => context.scope({ userId: "u", sessionId: `s${n}` }));
+      for (const [n, session] of sessions.entries()) {
+        await store.index(session, entry(`own${n}`, at(context, 90 + n)));
+      }
+      const query = { embedding: at(context, 0), reach: "under" } as const;
+      assert.deepEqual(
+        keysOf(await store.search(user, query)),
+        upTo(10).map((n) => `own${n - 1}`),
+      );
+      assert.equal((await store.search(user, { ...query, limit: 1_000 })).length, 30);
+    },
+  },
+  {
+    id: "semantic/closest-of-many",
+    promise:
+      "The closest of a thousand comes first, also where most of them lie in one direction; all of them can be had.",
+    needs: vectors,
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      const degrees = (n: number) => 5 + ((n * 617) % 1_000) / 10;
+      await store.indexAll(
+        scope,
+        upTo(1_000).map((n) => entry(`k${n}`, at(context, degrees(n)))),
+      );
+      for (const n of [1, 500, 999]) {
+        const [hit] = await store.search(scope, { embedding: at(context, degrees(n)), limit: 10 });
+        // By other metrics than the angle the same one is closest, as all have one length.
+        assert.equal(hit?.record.key, `k${n}`);
+      }
+      const all = keysOf(await store.search(scope, { embedding: at(context, 0), limit: 1_000 }));
+      assert.equal(new Set(all).size, 1_000);
+    },
+  },
+  {
+    id: "semantic/sees-what-was-written-last",
+    promise:
+      "A search sees every write that was acknowledged before it: a vector that was replaced is found where it is now.",
+    needs: vectors,
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      await store.indexAll(
+        scope,
+        upTo(100).map((n) => entry(`k${n}`, at(context, 30 + n))),
+      );
+      const nearest = async (degrees: number) =>
+        keysOf(await store.search(scope, { embedding: at(context, degrees), limit: 1 }));
+      for (const n of [7, 50, 100]) {
+        await store.index(scope, entry(`k${n}`, at(context, n / 10)));
+        assert.deepEqual(await nearest(n / 10), [`k${n}`]);
+        assert.notDeepEqual(await nearest(30 + n), [`k${n}`], "it is no longer where it was");
+      }
+    },
+  },
+  {
+    id: "semantic/repeats-the-answer",
+    promise: "The same search of the same records gives the same answer each time, however often it is asked.",
+    needs: vectors,
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      await store.indexAll(
+        scope,
+        upTo(150).map((n) => entry(`k${n}`, context.vector(n))),
+      );
+      const embedding = context.vector(1_000);
+      const first = await store.search(scope, { embedding });
+      assert.equal(first.length, 10);
+      // Servers look at a statement anew some times, and then keep how it is done.
+      for (let turn = 0; turn < 12; turn += 1) assert.deepEqual(await store.search(scope, { embedding }), first);
     },
   },
   {

@@ -23,7 +23,7 @@ export const semanticSabotages: readonly Sabotage[] = [
   },
   {
     name: "the value is replaced without its vector",
-    fails: ["semantic/index-replaces-by-key"],
+    fails: ["semantic/index-replaces-by-key", "semantic/sees-what-was-written-last"],
     ...semantic((section) => ({
       async index(records, call) {
         for (const record of records) {
@@ -74,7 +74,7 @@ export const semanticSabotages: readonly Sabotage[] = [
   },
   {
     name: "the scope is applied to what the limit left",
-    fails: ["semantic/fills-the-limit-in-a-crowd"],
+    fails: ["semantic/fills-the-limit-in-a-crowd", "semantic/fills-the-limit-under-a-user"],
     ...semantic((section) => ({
       async nearest(request, call) {
         const { tenantId } = request.scope;
@@ -112,6 +112,37 @@ export const semanticSabotages: readonly Sabotage[] = [
     ...semantic((section) => ({
       nearest: (request, call) => section.nearest({ ...request, minScore: undefined }, call),
     })),
+  },
+  {
+    name: "a score has to be greater than `minScore`",
+    fails: ["semantic/min-score-takes-a-hits-own"],
+    ...semantic((section) => ({
+      async nearest(request, call) {
+        const rows = await section.nearest(request, call);
+        return rows.filter(({ score }) => request.minScore === undefined || score > request.minScore);
+      },
+    })),
+  },
+  {
+    name: "only some hundreds of many are looked at",
+    fails: ["semantic/closest-of-many"],
+    ...nearest((rows) =>
+      rows.length < 500 ? rows : rows.filter(({ record }) => Number(record.key.slice(1)) % 2 === 0),
+    ),
+  },
+  {
+    name: "from the sixth search on the closest is passed over",
+    fails: ["semantic/repeats-the-answer"],
+    ...semantic((section) => {
+      let searches = 0;
+      return {
+        async nearest(request, call) {
+          searches += 1;
+          const rows = await section.nearest({ ...request, limit: request.limit + 1 }, call);
+          return searches < 6 ? rows.slice(0, request.limit) : rows.slice(1);
+        },
+      };
+    }),
   },
   {
     name: "the filter is ignored",
