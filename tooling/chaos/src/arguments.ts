@@ -1,7 +1,7 @@
 // What the command is asked for.
 
 import { parseArgs } from "node:util";
-import { DEFAULT_STORES, storeNamed } from "./stores.ts";
+import { defaultStores, storeNamed } from "./stores.ts";
 
 /** Seeded runs. */
 export interface RunsWish {
@@ -35,7 +35,7 @@ export function readArguments(args: readonly string[]): Wish {
       seconds: { type: "string", default: "20" },
       seed: { type: "string" },
       replay: { type: "string" },
-      only: { type: "string", default: DEFAULT_STORES.join(",") },
+      only: { type: "string" },
       parallel: { type: "string", default: "1" },
       keep: { type: "boolean", default: false },
       soak: { type: "string" },
@@ -43,7 +43,7 @@ export function readArguments(args: readonly string[]): Wish {
       "failover-every": { type: "string", default: "30s" },
     },
   });
-  const stores = values.only.split(",");
+  const stores = values.only?.split(",") ?? defaultStores();
   for (const name of stores) storeNamed(name);
   const seed = wholeNumber("seed", values.replay ?? values.seed ?? `${Math.floor(Math.random() * 1_000_000) * 1_000}`);
   if (values.soak !== undefined) {

@@ -16,7 +16,7 @@ import { startRedisRig } from "./servers/redis.ts";
 import { startClusterRig } from "./servers/redis-cluster.ts";
 import { startSentinelRig } from "./servers/redis-sentinel.ts";
 import type { Loss, Rig } from "./servers/rig.ts";
-import { SETTINGS, storeNamed } from "./stores.ts";
+import { SETTINGS, type ServerName, storeNamed } from "./stores.ts";
 
 /** What a run is. */
 export interface RunPlan {
@@ -45,7 +45,8 @@ export interface RunReport extends Judgement {
 }
 
 const CLIENTS = ["a", "b"];
-const CALLERS = 4;
+/** Callers of each client, over all of its stores. */
+const CALLERS = 8;
 const THINK_MS = 18;
 /** Code that is compiled and caches that are filled are no leak; a run's records held on to would be. */
 const HEAP_GROWTH = 48 * 1024 * 1024;
@@ -81,13 +82,14 @@ export async function run(plan: RunPlan): Promise<RunReport> {
   }
 }
 
-async function startRigs({ seed, deployment }: RunPlan, rigs: Rig[]): Promise<void> {
+async function startRigs({ seed, deployment, stores }: RunPlan, rigs: Rig[]): Promise<void> {
   const canary = canaryOf(seed);
   const { redis, postgres } = deployment;
   if (redis === "standalone") rigs.push(await startRedisRig(canary));
   if (redis === "sentinel") rigs.push(await startSentinelRig(canary));
   if (redis === "cluster") rigs.push(await startClusterRig(canary));
-  if (postgres !== undefined) rigs.push(await startPostgresRig(canary, postgres));
+  const hasVectors = stores.some((name) => storeNamed(name).isSemantic === true);
+  if (postgres !== undefined) rigs.push(await startPostgresRig(canary, postgres, hasVectors));
 }
 
 class Conductor {
@@ -119,7 +121,8 @@ class Conductor {
     const { seed, ms, covers } = this.#plan;
     const known = knownOf(this.#rigs);
     const lanes = covers === undefined ? planOf(seed, ms, known) : coverOf(seed, covers === "all" ? known : covers);
-    const clients = CLIENTS.map((name) => this.#hire(name, CALLERS));
+    const callers = Math.max(2, Math.round(CALLERS / this.#plan.stores.length));
+    const clients = CLIENTS.map((name) => this.#hire(name, callers));
     await Promise.all(clients.map((client) => client.begin()));
     const until = monotonicMs() + (covers === undefined ? ms : Number.POSITIVE_INFINITY);
     await Promise.all(Object.values(lanes).map((lane) => this.#drive(lane, clients, until)));
@@ -127,14 +130,14 @@ class Conductor {
     await pause(300);
     for (const client of clients) client.signal("SIGCONT");
     await Promise.all(clients.map((client) => client.quiet()));
-    await this.#expectNothingStuck("idle", CLIENTS.length, this.#mostConnections());
+    await this.#expectNothingStuck("idle", CLIENTS.length);
     await this.#closeAll(clients);
     const auditor = this.#hire("audit", 0);
     await auditor.begin();
     await auditor.audit(false);
     await auditor.audit(true);
     await this.#closeAll([auditor]);
-    await this.#expectNothingStuck("closed", 0, 0);
+    await this.#expectNothingStuck("closed", 0);
     await this.#expectNothingLeft();
   }
 
@@ -219,15 +222,18 @@ class Conductor {
   }
 
   // A store of SQL has a pool; one of Redis has a connection to each node, and a cluster one more to learn its nodes.
-  #mostConnections(): number {
-    return Math.max(SETTINGS.poolSize, 2) * this.#plan.stores.length;
+  #mostConnections(server: ServerName): number {
+    const pools = this.#plan.stores.flatMap((name) => storeNamed(name).needs.filter((one) => one === server));
+    return pools.length * (server === "redis" ? 2 : SETTINGS.poolSize);
   }
 
-  async #expectNothingStuck(when: string, clients: number, most: number): Promise<void> {
+  async #expectNothingStuck(when: string, clients: number): Promise<void> {
     // What was given up is cancelled or closed in the moments after.
     let stuck: readonly string[] = [];
     for (let tries = 0; tries < 50; tries += 1) {
-      stuck = (await Promise.all(this.#rigs.map((rig) => rig.stuck(clients, most)))).flat();
+      stuck = (
+        await Promise.all(this.#rigs.map((rig) => rig.stuck(clients, this.#mostConnections(rig.server))))
+      ).flat();
       if (stuck.length === 0) return;
       await pause(100);
     }

@@ -8,8 +8,14 @@ import {
   memoryStoreSettings,
 } from "@memory/core";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
+import { PgvectorMemoryStore } from "@memory/pgvector";
 import { PostgresMemoryStore } from "@memory/postgres";
 import { RedisMemoryStore } from "@memory/redis";
+import { RoutedMemoryStore } from "@memory/routed";
+import { findPostgres } from "@tooling/servers";
+
+/** How wide the vectors of a run are. */
+export const DIMENSIONS = 8;
 
 /** A server that stores stand on. */
 export type ServerName = "redis" | "postgres";
@@ -19,7 +25,7 @@ export type Addresses = Readonly<Partial<Record<ServerName, string>>>;
 
 /** How stores of a run are set: impatient, so that what an outage costs fits into it many times. */
 export const SETTINGS = {
-  poolSize: 5,
+  poolSize: 3,
   maxInFlight: 64,
   maxQueued: 200,
   queueTimeoutMs: 500,
@@ -47,22 +53,52 @@ export interface Opening {
 
 /** A store of the table. */
 export interface StoreFactory {
+  /** The servers that it stands on, once for each pool of connections that it has. */
   readonly needs: readonly ServerName[];
+  /** It keeps vectors. */
+  readonly isSemantic?: true;
   open(opening: Opening, options: MemoryStoreOptions): MemoryStore;
 }
 
 /** The table. */
 export const STORES: Readonly<Record<string, StoreFactory>> = {
-  "in-memory": { needs: [], open: (_, options) => new InMemoryMemoryStore({ ...options, embeddingDimensions: 8 }) },
+  "in-memory": {
+    needs: [],
+    open: (_, options) => new InMemoryMemoryStore({ ...options, embeddingDimensions: DIMENSIONS }),
+  },
   redis: { needs: ["redis"], open: (opening, options) => RedisMemoryStore.connect(toRedis(opening), options) },
   postgres: {
     needs: ["postgres"],
     open: (opening, options) => PostgresMemoryStore.connect(toPostgres(opening), options),
   },
+  pgvector: {
+    needs: ["postgres"],
+    isSemantic: true,
+    open: (opening, options) =>
+      PgvectorMemoryStore.connect(toPostgres(opening), { ...options, dimensions: DIMENSIONS }),
+  },
+  routed: {
+    needs: ["redis", "postgres", "postgres"],
+    isSemantic: true,
+    open: (opening, { clock, ...options }) => {
+      const members = {
+        working: RedisMemoryStore.connect(toRedis(opening), { clock }),
+        durable: PostgresMemoryStore.connect(toPostgres(opening), { clock }),
+        semantic: PgvectorMemoryStore.connect(toPostgres(opening), { clock, dimensions: DIMENSIONS }),
+      };
+      return new RoutedMemoryStore(members, options);
+    },
+  },
 };
 
-/** Those that runs are over when nothing else is asked for. */
-export const DEFAULT_STORES: readonly string[] = ["redis", "postgres"];
+/** Those that runs are over when nothing else is asked for: all of them, or, where PostgreSQL has no vectors here, two. */
+export function defaultStores(): readonly string[] {
+  const hasVectors = !findPostgres({ extensions: ["vector"] }).isMissing;
+  return Object.keys(STORES).filter((name) => {
+    const { needs, isSemantic } = storeNamed(name);
+    return needs.length > 0 && (hasVectors || isSemantic === undefined);
+  });
+}
 
 /** The store of this name. @throws {RangeError} There is none. */
 export function storeNamed(name: string): StoreFactory {

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { FAULTS } from "../src/faults.ts";
 import { describeRun } from "../src/report.ts";
 import { type RunReport, run } from "../src/run.ts";
+import { defaultStores } from "../src/stores.ts";
 
 const isMissing = !canStartLocally() || findPostgres().isMissing;
 const hasSmallDisk = canMountDisk();
@@ -41,7 +42,7 @@ describe.skipIf(isMissing)("stores under fire keep their promises", () => {
   beforeAll(async () => {
     const suffer = async (name: keyof typeof RUNS, seed: number): Promise<void> => {
       const { deployment, covers } = RUNS[name];
-      const report = await run({ seed, ms: 0, stores: ["redis", "postgres"], deployment, covers, keepIn });
+      const report = await run({ seed, ms: 0, stores: defaultStores(), deployment, covers, keepIn });
       console.log(describeRun(report));
       reports[name] = report;
     };

@@ -13,7 +13,7 @@ import { worldOf } from "../src/world.ts";
 export const CANARY: string = canaryOf(1);
 
 const NAME = "in-memory";
-const CALLS = 4_500;
+const CALLS = 3_000;
 
 /** Records a run of some thousand calls. */
 export async function recordRun(): Promise<readonly Line[]> {

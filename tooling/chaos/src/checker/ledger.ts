@@ -3,6 +3,7 @@
 
 import type { CallLine, EndLine, FaultLine, FlawLine, LagLine, Line, LossLine, PurgeLine } from "../history.ts";
 import { ARTEFACTS } from "../operations/erasure.ts";
+import { storeNamed } from "../stores.ts";
 import { kindOf, type PlaceKind, reached, scopeAt, type World, worldOf } from "../world.ts";
 import { Removers } from "./removers.ts";
 
@@ -119,7 +120,7 @@ export class Ledger {
     const erasures = new Removers(
       (this.#erasures.get(store) ?? []).filter((one) => this.#covers(one, bare)),
       (one) => kind === "artefact" && (one.args.kinds !== undefined || one.args.keys !== undefined),
-      (one) => this.isUndone(one),
+      (one) => isLossy(bare) && this.isUndone(one),
     );
     const place: PlaceLedger = { ...bare, items: [], writes: [], expires: [], erasures };
     this.places.set(name, place);
@@ -128,8 +129,7 @@ export class Ledger {
 
   /** Whether a loss that is admitted may have taken away what was done in this span, as seen at `by`. */
   isLost(place: PlaceLedger, { at, end }: Span, by: number): boolean {
-    const kind = memoryKindOf(place);
-    if (kind !== "working" && kind !== "artefact") return false;
+    if (!isLossy(place)) return false;
     return this.losses.some(
       (loss) => loss.stores.includes(place.store) && end >= loss.since && at <= loss.to && by >= loss.at,
     );
@@ -177,6 +177,12 @@ export class Ledger {
     const isKind = args.kinds === undefined || args.kinds.includes(MEMORY_KINDS[place.kind]);
     return isKind && (args.keys === undefined || args.keys.includes(place.key));
   }
+}
+
+// What Redis holds; where several stores are bound as one, registrations are in PostgreSQL.
+function isLossy({ store, kind }: Pick<PlaceLedger, "store" | "kind">): boolean {
+  if (kind === "artefact") return storeNamed(store).needs.every((server) => server === "redis");
+  return MEMORY_KINDS[kind] === "working";
 }
 
 function isErasure({ op, args, outcome }: Call): boolean {

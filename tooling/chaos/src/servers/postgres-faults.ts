@@ -7,7 +7,10 @@ import postgres from "postgres";
 import { healServers, type PostgresForm, type PostgresServers, waitForStandby } from "./postgres.ts";
 import { allHarmless, type FaultAction } from "./rig.ts";
 
-const LOCKED = "memory.profile_versions, memory.episodes, memory.erasures, memory.derivations";
+/** Every table of the stores, whichever there are. */
+const LOCK_ALL = `DO $$ DECLARE one regclass; BEGIN
+  FOR one IN SELECT oid FROM pg_class WHERE relnamespace = 'memory'::regnamespace AND relkind IN ('r', 'p') ORDER BY oid
+  LOOP EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', one); END LOOP; END $$`;
 
 /** The faults that this form of deployment knows. */
 export function postgresFaults(
@@ -53,7 +56,7 @@ async function lock({ url }: PostgresPrimary, ms: number): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   try {
     await sql.begin(async (transaction) => {
-      await transaction.unsafe(`LOCK TABLE ${LOCKED} IN ACCESS EXCLUSIVE MODE`);
+      await transaction.unsafe(LOCK_ALL);
       await pause(ms);
     });
   } finally {

@@ -1,15 +1,17 @@
 // PostgreSQL with the tables of the stores and a role that may only read and write rows: alone, with a synchronous standby
 // that takes over, behind a pooler, or on a disk that runs full. In none of these is anything lost that was acknowledged.
 
+import { schemaSql as vectorSchemaSql } from "@memory/pgvector/schema";
 import { schemaSql } from "@memory/postgres/schema";
 import {
+  findPostgres,
   type PostgresPrimary,
   type PostgresStandby,
-  startPostgres,
   startProxy,
   type TcpProxy,
   waitFor,
 } from "@tooling/servers";
+import { DIMENSIONS } from "../stores.ts";
 import { networkFaults, openLinks } from "./network.ts";
 import { POOLER_CONNECTIONS, startPooler } from "./pooler.ts";
 import { postgresFaults } from "./postgres-faults.ts";
@@ -19,7 +21,6 @@ import { passwordOf, type Rig } from "./rig.ts";
 export type PostgresForm = "single" | "pair" | "pooled" | "small";
 
 const ROLE = "agent";
-const TABLES = ["profile_versions", "episodes", "derivations", "erasures"];
 /** The tables and their indices fit in, and little else. */
 const DISK_MB = 144;
 
@@ -37,7 +38,7 @@ export interface PostgresServers {
 }
 
 /** Starts it. */
-export async function startPostgresRig(canary: string, form: PostgresForm): Promise<Rig> {
+export async function startPostgresRig(canary: string, form: PostgresForm, hasVectors: boolean): Promise<Rig> {
   const password = passwordOf(canary);
   const started: { stop(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
@@ -45,9 +46,11 @@ export async function startPostgresRig(canary: string, form: PostgresForm): Prom
   };
   try {
     const disk = form === "small" ? { diskMb: DISK_MB } : {};
-    const primary = await startPostgres({ password, settings: SETTINGS, ...disk });
+    const extensions = hasVectors ? ["vector"] : [];
+    const lane = findPostgres({ extensions });
+    const primary = await lane.start({ password, settings: SETTINGS, extensions, ...disk });
     started.push(primary);
-    await prepare(primary, password);
+    await prepare(primary, password, hasVectors);
     const standby = form === "pair" ? await primary.createStandby({ synchronous: true }) : undefined;
     if (standby !== undefined) started.push(standby);
     const servers: PostgresServers = { primary, standby };
@@ -87,8 +90,8 @@ export async function startPostgresRig(canary: string, form: PostgresForm): Prom
       },
       leftovers: async () => {
         const found: string[] = [];
-        for (const table of TABLES) {
-          const count = Number(await servers.primary.psql(`SELECT count(*) FROM memory.${table}`));
+        for (const table of await tablesOf(servers.primary)) {
+          const count = Number(await servers.primary.psql(`SELECT count(*) FROM memory."${table}"`));
           if (count > 0) found.push(`${count} rows in ${table}`);
         }
         return found;
@@ -122,11 +125,18 @@ export async function waitForStandby(primary: PostgresPrimary): Promise<void> {
   );
 }
 
-async function prepare(primary: PostgresPrimary, password: string): Promise<void> {
+async function prepare(primary: PostgresPrimary, password: string, hasVectors: boolean): Promise<void> {
   await primary.psql(schemaSql());
+  if (hasVectors) await primary.psql(vectorSchemaSql({ dimensions: DIMENSIONS }));
   await primary.psql(
     `CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}';
      GRANT USAGE ON SCHEMA memory TO ${ROLE};
      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA memory TO ${ROLE}`,
   );
+}
+
+// Of all stores; what is a partition of another table is counted with it.
+async function tablesOf(primary: PostgresPrimary): Promise<readonly string[]> {
+  const sql = `SELECT relname FROM pg_class c WHERE relnamespace = 'memory'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`;
+  return (await primary.psql(sql)).split("\n").filter((name) => name !== "");
 }
