@@ -42,8 +42,9 @@ npm run demo -- --input FILE        replays the conversations of FILE and checks
                   { id, services, turns: [{ speaker: "user" | "system", text, state? }] }
                   \`state\` is what is annotated to hold after the turn: { service: { slot: value } }
   --embed N|all   how many user turns of FILE are embedded, from the first on (default ${DEFAULT_EMBEDDED}; 10 to 20 ms each)
-  --data DIR      where profiles and episodes are kept, by PostgreSQL in this process (default .memory)
-  --postgres DSN  or a server that has the tables (npx memory-postgres-schema prints them)
+  --data DIR      where all but working memory is kept, by PostgreSQL in this process (default .memory)
+  --postgres DSN  or a server that has the tables: npx memory-postgres-schema prints them, and
+                  npx memory-pgvector-schema --dimensions 512
   --help          this
 
 Exit code 1 when an answer differs from what it has to be, or an argument or FILE cannot be used.
@@ -71,7 +72,7 @@ export async function runDemo(args: readonly string[], surroundings: Surrounding
   }
 }
 
-interface Arguments extends EngineOptions {
+interface Arguments extends Omit<EngineOptions, "embedder"> {
   readonly help: boolean;
   readonly input: string | undefined;
   /** The most user turns to embed. */
@@ -117,7 +118,7 @@ async function perform(
 ): Promise<number> {
   const { startEngine, embedder, elapsedMs } = surroundings;
   const started = elapsedMs();
-  const engine = await startEngine({ data: wanted.data, postgres: wanted.postgres });
+  const engine = await startEngine({ data: wanted.data, postgres: wanted.postgres, embedder });
   try {
     const clock = new StoryClock(START);
     const summaries = new SummaryCache();
@@ -125,7 +126,6 @@ async function perform(
       clock,
       decay: new HalfLife(DECAY),
       derivedIndices: [summaries],
-      embeddingDimensions: embedder.dimensions,
     });
     const stage: Stage = { store, clock, tenantId: TENANT, summaries, embedder, checks: new Checks() };
     try {

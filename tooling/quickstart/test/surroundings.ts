@@ -32,7 +32,12 @@ const embedder: Embedder = sentenceEmbedder();
 
 /** Runs the demo. */
 export async function run(args: readonly string[], twist: Twist = {}): Promise<Run> {
-  const { wrap = (store) => store, startEngine: start = () => startEngine(), isTTY = false, environment = {} } = twist;
+  const {
+    wrap = (store) => store,
+    startEngine: start = () => startEngine({ embedder }),
+    isTTY = false,
+    environment = {},
+  } = twist;
   const output: string[] = [];
   const complaints: string[] = [];
   let wasOpened = false;
