@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { MemoryStoreSettings } from "@memory/core";
 import { MemorySettingsError } from "@memory/core/driver";
-import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { Cluster, Redis, type RedisOptions, SentinelConnector } from "ioredis";
 import { NotSentError } from "./errors.ts";
 import type { RedisClient } from "./script.ts";
 
@@ -40,10 +40,13 @@ const KEEP_ALIVE_MS = 10_000;
 /** Makes a client. It connects with the first command. @throws {MemorySettingsError} The connection string is not one of Redis. */
 export function connectClient(settings: MemoryStoreSettings, tls: ConnectionOptions | undefined): OwnedClient {
   const target = parseTarget(settings.dsn.reveal());
-  const options = clientOptions(target, settings, tls);
   // Given up before the attempt's own deadline, so that the store knows that nothing was sent.
   const waitMs = Math.min(settings.connectTimeoutMs, settings.attemptTimeoutMs * 0.9);
-  return own(target.kind === "cluster" ? clusterClient(target, options) : new Redis(options), waitMs);
+  // Of several that are asked where to go, some may take a connection and say nothing: each gets its part of that time, and
+  // the server that they name the last one.
+  const shareMs = waitMs / (target.hosts.length + 1);
+  const options = clientOptions(target, settings, tls, shareMs);
+  return own(target.kind === "cluster" ? clusterClient(target, options, shareMs) : redisClient(options), waitMs);
 }
 
 /**
@@ -90,6 +93,7 @@ function clientOptions(
   target: Target,
   settings: MemoryStoreSettings,
   tls: ConnectionOptions | undefined,
+  shareMs: number,
 ): ClientOptions {
   const { hosts, isTls, username, password, db, master } = target;
   const [first = { host: "localhost", port: 6379 }] = hosts;
@@ -102,7 +106,7 @@ function clientOptions(
           ...(isTls ? { sentinelTLS: tls ?? {}, enableTLSForSentinelMode: true } : {}),
           // For ever: without a number the client would end for good (SentinelConnector/index.js, Redis.js).
           sentinelRetryStrategy: reconnectDelayMs,
-          sentinelCommandTimeout: settings.connectTimeoutMs,
+          sentinelCommandTimeout: shareMs,
           // Told by a Sentinel's push of a failover, instead of by the old master's silence.
           failoverDetector: true,
         }),
@@ -144,12 +148,30 @@ function clientOptions(
   };
 }
 
+/**
+ * A client of which nothing is printed. The connections on which it hears of a failover have no listener for errors, so
+ * that each failure of a Sentinel would be, once a second (SentinelConnector/index.js, initFailoverDetector).
+ */
+function redisClient(options: ClientOptions): Redis {
+  const client = new Redis(options);
+  const connector: unknown = Reflect.get(client, "connector");
+  if (!(connector instanceof SentinelConnector)) return client;
+  const connect: unknown = Reflect.get(connector, "connectToSentinel");
+  if (typeof connect !== "function") return client;
+  Reflect.set(connector, "connectToSentinel", (...args: readonly unknown[]): unknown => {
+    const sentinel: unknown = Reflect.apply(connect, connector, args);
+    if (sentinel instanceof Redis) sentinel.on("error", () => undefined);
+    return sentinel;
+  });
+  return client;
+}
+
 /** Soon at first (a connection that was reset is back at once), then ever later, apart from other clients. */
 function reconnectDelayMs(times: number): number {
   return Math.min(LONGEST_RECONNECT_MS, 4 ** Math.min(times, 6)) * (0.5 + Math.random() / 2);
 }
 
-function clusterClient({ hosts }: Target, options: ClientOptions): Cluster {
+function clusterClient({ hosts }: Target, options: ClientOptions, shareMs: number): Cluster {
   // The cluster has its own retry; nodes queue while they connect, which ConnectionPool.js sets itself.
   const { retryStrategy: _retry, enableOfflineQueue: _queue, host: _host, port: _port, ...redisOptions } = options;
   const { tls } = redisOptions;
@@ -163,7 +185,7 @@ function clusterClient({ hosts }: Target, options: ClientOptions): Cluster {
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 100,
     maxRedirections: 5,
-    slotsRefreshTimeout: Math.min(2_000, redisOptions.connectTimeout ?? 2_000),
+    slotsRefreshTimeout: Math.min(2_000, shareMs),
     // A failover is noticed without waiting for a MOVED.
     slotsRefreshInterval: 5_000,
     clusterRetryStrategy: reconnectDelayMs,
