@@ -137,6 +137,18 @@ describe.skipIf(lane.isMissing)("several hosts", () => {
     expect(await store.episodes(scope, { limit: 100 })).toHaveLength(15);
   });
 
+  it("leaves the one that falls silent, and its other connections before each has cost an attempt", async () => {
+    await using first = await startProxy(server);
+    await using second = await startProxy(server);
+    await using store = connect([first, second], { attemptTimeoutMs: 1_500, maxAttempts: 3 });
+    const scope = newScope();
+    await Promise.all([...Array(4).keys()].map((n) => store.log(scope, episode(`e${n}`))));
+    expect(first.counts().open).toBe(4);
+    first.set({ blackHole: true });
+    expect(await store.episodes(scope)).toHaveLength(4);
+    expect(second.counts().open).toBe(1);
+  });
+
   it("leaves the one that takes no more writes, and its connections with it", async () => {
     await using other = await lane.start();
     await applySchema(other.url);
