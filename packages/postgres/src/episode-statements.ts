@@ -18,7 +18,6 @@ import {
   RECORD_COLUMNS,
   type Statement,
   scopeParams,
-  typeOf,
 } from "@memory/core/sql";
 
 const NAMES: string = CONTENT_COLUMNS.join(",");
@@ -40,60 +39,54 @@ export class EpisodeStatements {
   }
 
   /**
-   * One episode. Row: `added`, `same`, `again` (another write of the id went on at the same time: ask again), or `differs`
-   * and the record that is there.
+   * Episodes of one scope, all or none, in the order given: that of their ids, so that no two writers wait for each other.
+   * No row. One that is there already with the same content is passed over; where one differs, the statement raises 22012
+   * and stores nothing (see {@link differing}). What is there is looked at only where an id is taken, also by a write that
+   * went on at the same time.
    */
-  log({ record, anyFrom }: LogEntry): Statement {
-    return { text: this.#texts.log, params: [...scopeParams(record.scope), ...contentParams(record), anyFrom] };
+  log(scope: MemoryScope, entries: readonly LogEntry[]): Statement {
+    const [entry, ...others] = entries;
+    if (entry !== undefined && others.length === 0) {
+      return { text: this.#texts.log, params: [...scopeParams(scope), ...contentParams(entry.record), entry.anyFrom] };
+    }
+    const any = entries.filter(({ anyFrom }) => anyFrom);
+    const isMixed = any.length > 0 && any.length < entries.length;
+    const anyFrom = isMixed ? [null, arrayLiteral(any.map(({ record }) => record.id))] : [any.length > 0, null];
+    return { text: this.#texts.logMany, params: [...scopeParams(scope), ...sharedAndLists(entries), ...anyFrom] };
   }
 
   #logText(): string {
     const values = CONTENT_COLUMNS.map((name, index) => `$${index + 5}${castOf(name)}`);
-    const given = (name: string): string => values[CONTENT_COLUMNS.indexOf(name)] ?? "";
-    return (
-      `WITH w AS (INSERT INTO ${this.#episodes} (tenant_id,${PART_COLUMNS.join(",")},${NAMES}) VALUES ($1::text,$2::text,$3::text,$4::text,${values.join(",")}) ON CONFLICT DO NOTHING RETURNING 1)` +
-      ` SELECT CASE WHEN w.r IS NOT NULL THEN 'added' WHEN t.id IS NULL THEN 'again' WHEN ${differs("t", given, `$${CONTENT_COLUMNS.length + 5}::boolean`)} THEN 'differs' ELSE 'same' END,${columnsOf("t", RECORD_COLUMNS)}` +
-      ` FROM (SELECT (SELECT 1 FROM w) AS r) w LEFT JOIN LATERAL (${this.#byId("$5::text").replace(" WHERE ", " WHERE w.r IS NULL AND ")}) t ON true`
-    );
-  }
-
-  /**
-   * Episodes of one scope, all or none, in the order given: that of their ids, so that no two writers wait for each other.
-   * Rows: where none was new, those that are there and differ; and a last one of nulls. Raises 22012, and stores nothing,
-   * where some were new and others are there and differ (see {@link differing}), or where another write of one of the ids
-   * went on at the same time (ask again). What is there is looked at only where not all were new.
-   */
-  logMany(scope: MemoryScope, entries: readonly LogEntry[]): Statement {
-    return { text: this.#texts.logMany, params: [...scopeParams(scope), ...listParams(entries), entries.length] };
+    const rows = `VALUES ($1::text,$2::text,$3::text,$4::text,${values.join(",")})`;
+    return this.#insert(rows, `$${CONTENT_COLUMNS.length + 5}::boolean`);
   }
 
   #logManyText(): string {
-    const there = RECORD_COLUMNS.map((name) => `a_${name}`).join(",");
-    const count = `$${CONTENT_COLUMNS.length + 6}::bigint`;
-    const isWhole = `CASE WHEN c.n=${count} THEN 1 WHEN c.n+(SELECT count(*) FROM j)<${count} THEN 0 WHEN c.n>0 AND EXISTS (SELECT FROM j WHERE j.differs) THEN 0 ELSE 1 END`;
+    const values = CONTENT_COLUMNS.map((name, index) => `coalesce(${listed(name)},$${index + 5}${castOf(name)})`);
+    const lists = contentListsSql(CONTENT_COLUMNS.length + 5);
+    const rows = `SELECT $1::text,$2::text,$3::text,$4::text,${values.join(",")} FROM unnest(${lists}) AS i(${NAMES})`;
+    const at = 2 * CONTENT_COLUMNS.length + 5;
+    return this.#insert(rows, `coalesce($${at}::boolean,excluded.id=ANY($${at + 1}::text::text[]))`);
+  }
+
+  // Nothing is ever updated: the condition is false, or divides by zero. To be told apart in one plain insert is half the
+  // work, for the server and for the client, of an insert within a statement that looks at what is there.
+  #insert(rows: string, anyFrom: string): string {
+    const isUpdated = `1/(CASE WHEN ${differs("e", (name) => `excluded.${name}`, anyFrom)} THEN 0 ELSE 1 END)=0`;
     return (
-      `WITH w AS (INSERT INTO ${this.#episodes} (tenant_id,${PART_COLUMNS.join(",")},${NAMES}) SELECT $1::text,$2::text,$3::text,$4::text,${CONTENT_COLUMNS.map(listed).join(",")} FROM unnest(${contentListsSql(5)}) AS i(${NAMES}) ON CONFLICT DO NOTHING RETURNING 1),` +
-      "c AS MATERIALIZED (SELECT count(*) AS n FROM w)," +
-      `j(${there},differs) AS MATERIALIZED (${this.#compared("a", `(SELECT c.n FROM c)<${count}`)})` +
-      ` SELECT ${there} FROM j WHERE j.differs AND (SELECT c.n FROM c)=0` +
-      ` UNION ALL SELECT ${RECORD_COLUMNS.map((name, index) => (index === 0 ? `(1/(${isWhole}))::text` : `NULL${typeOf(name)}`)).join(",")} FROM c`
+      `INSERT INTO ${this.#episodes} AS e (tenant_id,${PART_COLUMNS.join(",")},${NAMES}) ${rows}` +
+      ` ON CONFLICT (tenant_id,${PART_COLUMNS.join(",")},id) DO UPDATE SET source=e.source WHERE ${isUpdated}`
     );
   }
 
   /** Of these episodes, those that are there and differ. Rows: the records that are there. */
   differing(scope: MemoryScope, entries: readonly LogEntry[]): Statement {
     return {
-      text: `SELECT ${columnsOf("j", RECORD_COLUMNS)} FROM (${this.#compared("a", "true")}) j WHERE j.differs`,
+      text:
+        `SELECT ${columnsOf("a", RECORD_COLUMNS)} FROM unnest(${contentListsSql(5)},$${CONTENT_COLUMNS.length + 5}::text::boolean[]) AS i(${NAMES},any_from)` +
+        ` CROSS JOIN LATERAL (${this.#byId("i.id")}) a WHERE ${differs("a", listed, "i.any_from")}`,
       params: [...scopeParams(scope), ...listParams(entries)],
     };
-  }
-
-  // Those that are there, each with whether it differs from what is given.
-  #compared(alias: string, condition: string): string {
-    return (
-      `SELECT ${columnsOf(alias, RECORD_COLUMNS)},${differs(alias, listed, "i.any_from")} AS differs` +
-      ` FROM unnest(${contentListsSql(5)},$${CONTENT_COLUMNS.length + 5}::text::boolean[]) AS i(${NAMES},any_from) CROSS JOIN LATERAL (${this.#byId("i.id")}) ${alias} WHERE ${condition}`
-    );
   }
 
   /** A page of episodes, newest first. Rows: a record each. */
@@ -137,6 +130,16 @@ function differs(alias: string, given: (name: string) => string, anyFrom: string
 // A column of the lists as what it stands for.
 function listed(name: string): string {
   return listedSql("i", name);
+}
+
+// What all entries have in common is bound once, in place of its list: a source, mostly, a confidence and an instant.
+function sharedAndLists(entries: readonly LogEntry[]): readonly (string | number | null)[] {
+  const rows = entries.map(({ record }) => contentParams(record));
+  const [first = []] = rows;
+  const isShared = first.map((value, index) => index > 0 && rows.every((row) => row[index] === value));
+  const shared = first.map((value, index) => (isShared[index] ? value : null));
+  const lists = contentLists(entries.map(({ record }) => record));
+  return [...shared, ...lists.map((list, index) => (isShared[index] ? null : list))];
 }
 
 function listParams(entries: readonly LogEntry[]): readonly (string | null)[] {

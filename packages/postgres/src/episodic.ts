@@ -37,22 +37,22 @@ export function episodicSection(statements: EpisodeStatements, { run, transactio
     filter: true,
 
     async log(entries, call): Promise<readonly StoredRecord[]> {
-      const [entry, ...others] = entries;
-      if (entry === undefined) return [];
+      const chunks = chunksOf(entries);
+      const once: Once = (scope, statement) => run(scope, statement, call);
       for (let look = 0; look < LOOKS; look += 1) {
         try {
-          const differing =
-            others.length === 0
-              ? readLogged(entry.record.scope, await run(entry.record.scope, statements.log(entry), call))
-              : await logMany(
-                  statements,
-                  chunksOf(entries),
-                  (scope, body) => transaction(scope, body, call),
-                  (scope, statement) => run(scope, statement, call),
-                );
-          if (differing !== undefined) return differing;
+          const [first, ...others] = chunks;
+          if (first === undefined) return [];
+          if (others.length === 0) await once(first.scope, statements.log(first.scope, first.entries));
+          else await transaction(first.scope, (step) => logChunks(statements, chunks, step), call);
+          return [];
         } catch (error) {
-          if (!isLostRace(error)) throw error;
+          // Raised by the statement itself, see `log` there.
+          if (isFromServer(error) && error.code === "22012") {
+            const differing = await findDiffering(statements, chunks, once);
+            if (differing.length > 0) return differing;
+            // What differed was erased meanwhile.
+          } else if (!isLostRace(error)) throw error;
         }
       }
       throw new LostRaceError("other writes of the same ids went on and on");
@@ -71,50 +71,23 @@ interface Chunk {
 }
 
 type Once = (scope: MemoryScope, statement: Statement) => Promise<readonly Row[]>;
-type Together = <R>(scope: MemoryScope, body: (step: Step) => Promise<R>) => Promise<R>;
-
-// `undefined`: another write of one of the ids went on at the same time, and nothing was stored.
-async function logMany(
-  statements: EpisodeStatements,
-  chunks: readonly Chunk[],
-  together: Together,
-  once: Once,
-): Promise<readonly StoredRecord[] | undefined> {
-  const [first, ...others] = chunks;
-  if (first === undefined) return [];
-  try {
-    if (others.length === 0) {
-      return readDiffering(first.scope, await once(first.scope, statements.logMany(first.scope, first.entries)));
-    }
-    return await together(first.scope, (step) => logChunks(statements, chunks, step));
-  } catch (error) {
-    if (error instanceof DifferingError) return error.records;
-    // Raised by the statement itself, see `logMany` there.
-    if (!isFromServer(error) || error.code !== "22012") throw error;
-    return await findDiffering(statements, chunks, once);
-  }
-}
 
 async function findDiffering(
   statements: EpisodeStatements,
   chunks: readonly Chunk[],
   once: Once,
-): Promise<readonly StoredRecord[] | undefined> {
+): Promise<readonly StoredRecord[]> {
   for (const { scope, entries } of chunks) {
     const rows = await once(scope, statements.differing(scope, entries));
     if (rows.length > 0) return rows.map((row) => readRecord(scope.tenantId, row));
   }
-  return undefined;
+  return [];
 }
 
-async function logChunks(
-  statements: EpisodeStatements,
-  chunks: readonly Chunk[],
-  step: Step,
-): Promise<readonly StoredRecord[]> {
+async function logChunks(statements: EpisodeStatements, chunks: readonly Chunk[], step: Step): Promise<void> {
   let tenant = chunks[0]?.scope.tenantId;
   let [chunk] = chunks;
-  let statement = chunk && statements.logMany(chunk.scope, chunk.entries);
+  let statement = chunk && statements.log(chunk.scope, chunk.entries);
   for (let index = 1; chunk !== undefined && statement !== undefined; index += 1) {
     const { scope } = chunk;
     if (scope.tenantId !== tenant) {
@@ -126,19 +99,8 @@ async function logChunks(
     // The client sends in a later microtask; then the next chunk is written out while the server works on this one.
     for (let turn = 0; turn < 8; turn += 1) await undefined;
     chunk = chunks[index];
-    statement = chunk && statements.logMany(chunk.scope, chunk.entries);
-    const differing = readDiffering(scope, await running);
-    // Takes back what the chunks before it stored.
-    if (differing.length > 0) throw new DifferingError(differing);
-  }
-  return [];
-}
-
-class DifferingError extends Error {
-  readonly records: readonly StoredRecord[];
-  constructor(records: readonly StoredRecord[]) {
-    super("an id is there with other content");
-    this.records = records;
+    statement = chunk && statements.log(chunk.scope, chunk.entries);
+    await running;
   }
 }
 
@@ -162,15 +124,4 @@ function chunksOf(entries: readonly LogEntry[]): readonly Chunk[] {
     }
   }
   return chunks;
-}
-
-function readLogged(scope: MemoryScope, rows: readonly Row[]): readonly StoredRecord[] | undefined {
-  const [row = []] = rows;
-  if (row[0] === "again") return undefined;
-  return row[0] === "differs" ? [readRecord(scope.tenantId, row, 1)] : [];
-}
-
-// The last row is the statement's own check.
-function readDiffering(scope: MemoryScope, rows: readonly Row[]): readonly StoredRecord[] {
-  return rows.slice(0, -1).map((row) => readRecord(scope.tenantId, row));
 }

@@ -43,23 +43,20 @@ describeOnEach("plans", (lane) => {
     expect(forgottenStatements()).toEqual([]);
   });
 
-  it.each(planCases)(
-    "$name reads indexes only, and about the rows that it gives",
-    ({ name, slack = 25, adds = 0, walks }) => {
-      for (const mode of MODES) {
-        const { given, scans, blocks } = plans.get(`${mode} ${name}`) ?? { given: 0, scans: [], blocks: 0 };
-        expect(scans.length).toBeGreaterThan(0);
-        expect(scans.filter(({ node }) => node === "Seq Scan")).toEqual([]);
-        if (walks !== undefined) continue;
-        // What a bitmap of an index holds is read once, from the table.
-        const read = scans.reduce((sum, { node, rows }) => sum + (node === "Bitmap Index Scan" ? 0 : rows), 0);
-        expect({ mode, read: Math.min(read, given * 6 + slack) }).toEqual({ mode, read });
-        // A condition that an index holds but does not begin with is told by no number of rows: the pages that it took are.
-        const looks = scans.reduce((sum, { loops }) => sum + loops, 0);
-        expect({ mode, blocks: Math.min(blocks, looks * 6 + read * 2 + adds * 30 + 10) }).toEqual({ mode, blocks });
-      }
-    },
-  );
+  it.each(planCases)("$name reads indexes only, and about the rows that it gives", ({ name, slack = 25, walks }) => {
+    for (const mode of MODES) {
+      const { given, scans, blocks } = plans.get(`${mode} ${name}`) ?? { given: 0, scans: [], blocks: 0 };
+      expect(scans.length).toBeGreaterThan(0);
+      expect(scans.filter(({ node }) => node === "Seq Scan")).toEqual([]);
+      if (walks !== undefined) continue;
+      // What a bitmap of an index holds is read once, from the table.
+      const read = scans.reduce((sum, { node, rows }) => sum + (node === "Bitmap Index Scan" ? 0 : rows), 0);
+      expect({ mode, read: Math.min(read, given * 6 + slack) }).toEqual({ mode, read });
+      // A condition that an index holds but does not begin with is told by no number of rows: the pages that it took are.
+      const looks = scans.reduce((sum, { loops }) => sum + loops, 0);
+      expect({ mode, blocks: Math.min(blocks, looks * 6 + read * 2 + 10) }).toEqual({ mode, blocks });
+    }
+  });
 
   it("keeps to the plans of the snapshot", async () => {
     const text = planCases
