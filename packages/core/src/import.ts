@@ -187,7 +187,7 @@ class Import {
       version: record.version,
       redacted: marks.size === 0 ? undefined : Object.freeze([...marks]),
     };
-    return { stored, value: items !== undefined ? elements.map((one) => one.value) : prepared.value };
+    return { ...prepared, stored, value: items !== undefined ? elements.map((one) => one.value) : prepared.value };
   }
 
   async #takeWorking(prepared: Prepared, line: MemoryExport): Promise<void> {
@@ -228,6 +228,7 @@ class Import {
       scope,
       key,
       base: version - 1,
+      baseToken: heads.token,
       record: stored,
       lineage,
       head,

@@ -24,19 +24,19 @@ export class CommitStatements {
   }
 
   /**
-   * The write of a version, whole or not at all. Row: whether the version is there, by this write or an earlier attempt.
+   * The write of a version, whole or not at all. A row where it was written.
    *
    * It is added from the version that the plan was made on, which is locked: one that an erasure removed, or that another
    * write follows already, gives no row to add from, or a version number (a successor, an id) that is taken. Nothing that
    * is there is changed. The tenant's lock is shared among writers; an erasure takes it alone, so that it never removes a
    * history while a write adds to its end unseen.
    */
-  commit({ scope, key, base, record, lineage, head, settles, token }: WritePlan): Statement {
+  commit({ scope, key, base, baseToken = "", record, lineage, head, settles, token }: WritePlan): Statement {
     const content = contentParams(record);
     const own = [base, lineage, head ?? 0, `{${settles.join(",")}}`, token];
     const params = [...scopeParams(scope), key, ...own, ...content.filter((_, index) => index !== 1)];
     if (base === 0) return { text: this.#texts.first, params };
-    return { text: this.#texts.next, params: [...params, this.#lock.param(scope)] };
+    return { text: this.#texts.next, params: [...params, this.#lock.param(scope), baseToken] };
   }
 
   #commitText(hasBase: boolean): string {
@@ -45,24 +45,24 @@ export class CommitStatements {
     const lock = `$${columns.length + 11}::text`;
     const from = values[columns.indexOf("valid_from")] ?? "";
     const facts = hasBase ? `greatest(b.lineages,$7::integer),greatest(b.latest_from,${from})` : `$7::integer,${from}`;
-    const base =
-      `g AS MATERIALIZED (${this.#lock.sharedSql(lock)}),` +
-      `b AS (SELECT a.version,a.lineages,a.latest_from FROM g CROSS JOIN ${this.#versions} a WHERE ${exactScope("a")} AND a.key=$5::text AND a.version=$6::integer FOR UPDATE OF a),`;
+    // The lock is one condition for all rows, which is looked at before the first of them. The version is asked for as a
+    // range in the order of versions, which only the primary key gives; by equality, statistics of short histories make
+    // another index as cheap, through which a long history is read whole.
+    const base = `SELECT a.lineages,a.latest_from FROM ${this.#versions} a WHERE (${this.#lock.sharedSql(lock)}) IS NOT NULL AND ${this.#version("$6::integer")} AND a.token=$${columns.length + 12}::text ORDER BY a.version LIMIT 1 FOR UPDATE`;
     return (
-      `WITH ${hasBase ? base : ""}w AS (INSERT INTO ${this.#versions} (tenant_id,user_id,session_id,agent,key,version,lineage,follows,settles,token,lineages,latest_from,${columns.join(",")})` +
-      ` SELECT $1::text,$2::text,$3::text,$4::text,$5::text,$6::integer+1,$7::integer,$8::integer,$9::text::integer[],$10::text,${facts},${values.join(",")}${hasBase ? " FROM b" : ""}` +
-      " ON CONFLICT DO NOTHING RETURNING 1)" +
-      ` SELECT EXISTS (SELECT FROM w) OR ${this.#isThere("$10")}`
+      `INSERT INTO ${this.#versions} (tenant_id,user_id,session_id,agent,key,version,lineage,follows,settles,token,lineages,latest_from,${columns.join(",")})` +
+      ` SELECT $1::text,$2::text,$3::text,$4::text,$5::text,$6::integer+1,$7::integer,$8::integer,$9::text::integer[],$10::text,${facts},${values.join(",")}${hasBase ? ` FROM (${base}) b` : ""}` +
+      " ON CONFLICT DO NOTHING RETURNING 1"
     );
   }
 
-  /** Whether an earlier attempt of this write is there: what a lost race is told from. Row: that. */
+  /** Whether an earlier attempt of this write is there: what a lost race is told from. A row where it is. */
   isThere({ scope, key, base, token }: WritePlan): Statement {
-    const text = `SELECT ${this.#isThere("$7")}`;
+    const text = `SELECT 1 FROM (SELECT a.token FROM ${this.#versions} a WHERE ${this.#version("$6::integer+1")} ORDER BY a.version LIMIT 1) v WHERE v.token=$7::text`;
     return { text, params: [...scopeParams(scope), key, base, token] };
   }
 
-  #isThere(token: string): string {
-    return `EXISTS (SELECT FROM ${this.#versions} a WHERE ${exactScope("a")} AND a.key=$5::text AND a.version=$6::integer+1 AND a.token=${token}::text)`;
+  #version(number: string): string {
+    return `${exactScope("a")} AND a.key=$5::text AND a.version>=${number} AND a.version<=${number}`;
   }
 }

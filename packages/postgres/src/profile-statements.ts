@@ -19,11 +19,15 @@ import { VERSION_COLUMNS } from "./row.ts";
 const LAST_VERSION = 2_147_483_647;
 const LAST_INSTANT = 9_000_000_000_000_000;
 
+const NEWEST_COLUMNS: readonly string[] = ["lineages", "latest_from", ...VERSION_COLUMNS];
+const HEAD_COLUMNS: readonly string[] = ["token", ...NEWEST_COLUMNS];
+
 /** The statements that read one table of versions, named with its schema. */
 export class ProfileStatements {
   readonly #versions: string;
   readonly #texts: {
     readonly newest: string;
+    readonly newestFresh: string;
     readonly newestHead: string;
     readonly live: string;
     readonly heads: string;
@@ -32,7 +36,8 @@ export class ProfileStatements {
   constructor(versions: string) {
     this.#versions = versions;
     this.#texts = {
-      newest: this.#newestText(),
+      newest: this.#newestText(NEWEST_COLUMNS),
+      newestFresh: this.#newestText(HEAD_COLUMNS).replace("SELECT ", "SELECT NULL,"),
       newestHead: this.#newestHeadText(),
       live: this.#liveText(),
       heads: this.#headsText(),
@@ -47,17 +52,22 @@ export class ProfileStatements {
     return { text: this.#texts.newest, params: [...scopeParams(scope), key] };
   }
 
-  #newestText(): string {
-    return `SELECT a.lineages,a.latest_from,${columnsOf("a", VERSION_COLUMNS)} FROM ${this.#versions} a WHERE ${exactScope("a")} AND a.key=$5::text ORDER BY a.version DESC LIMIT 1`;
+  #newestText(columns: readonly string[]): string {
+    return `SELECT ${columnsOf("a", columns)} FROM ${this.#versions} a WHERE ${exactScope("a")} AND a.key=$5::text ORDER BY a.version DESC LIMIT 1`;
   }
 
-  /** The same, after the key that holds an id. Row: that key or null, then as {@link newest}, or nulls. */
-  newestHead(scope: MemoryScope, key: string, id: string): Statement {
-    return { text: this.#texts.newestHead, params: [...scopeParams(scope), key, id] };
+  /**
+   * The same, after the key that holds the id, if one is given, and the token of the version. Row: that key or null, the
+   * token, then as {@link newest}, or nulls; without an id no row where there is no version.
+   */
+  newestHead(scope: MemoryScope, key: string, id: string | undefined): Statement {
+    const params = [...scopeParams(scope), key];
+    if (id === undefined) return { text: this.#texts.newestFresh, params };
+    return { text: this.#texts.newestHead, params: [...params, id] };
   }
 
   #newestHeadText(): string {
-    return `SELECT i.key,${columnsOf("k", ["lineages", "latest_from", ...VERSION_COLUMNS])} FROM (SELECT 1) o LEFT JOIN LATERAL (${this.#holder}) i ON true LEFT JOIN LATERAL (${this.#newestText()}) k ON true`;
+    return `SELECT i.key,${columnsOf("k", HEAD_COLUMNS)} FROM (SELECT 1) o LEFT JOIN LATERAL (${this.#holder}) i ON true LEFT JOIN LATERAL (${this.#newestText(HEAD_COLUMNS)}) k ON true`;
   }
 
   get #holder(): string {
@@ -119,7 +129,7 @@ export class ProfileStatements {
     return {
       text:
         `SELECT p.user_id,p.session_id,p.agent,p.key,k.recorded_at,${heldColumns} FROM (${page}) p` +
-        ` CROSS JOIN LATERAL (SELECT ${columnsOf("a", ["lineages", "latest_from", ...VERSION_COLUMNS])},(a.lineages=1 AND a.valid_from=a.latest_from AND a.recorded_at<=${at.knownAt} AND a.valid_from<=coalesce(${at.asOf},greatest(${at.now},a.recorded_at))) AS is_plain FROM ${this.#versions} a WHERE ${key} ORDER BY a.version DESC LIMIT 1) k` +
+        ` CROSS JOIN LATERAL (SELECT ${columnsOf("a", NEWEST_COLUMNS)},(a.lineages=1 AND a.valid_from=a.latest_from AND a.recorded_at<=${at.knownAt} AND a.valid_from<=coalesce(${at.asOf},greatest(${at.now},a.recorded_at))) AS is_plain FROM ${this.#versions} a WHERE ${key} ORDER BY a.version DESC LIMIT 1) k` +
         // Of a plain key the newest version is all: nothing below its condition is looked at.
         ` LEFT JOIN LATERAL (SELECT ${columnsOf("k", VERSION_COLUMNS)} WHERE k.is_plain UNION ALL SELECT ${columnsOf("h", VERSION_COLUMNS)} FROM (${this.#begun(key, at)}) s CROSS JOIN LATERAL (${this.#heldIn(key, at)}) h WHERE NOT k.is_plain) v ON true` +
         ` LEFT JOIN LATERAL (${this.#follower(`NOT k.is_plain AND ${key}`, at.knownAt)}) n ON true` +
@@ -159,19 +169,19 @@ export class ProfileStatements {
   }
 
   /**
-   * A key as a write finds it. Rows: `version`, `recorded_at`, how many lineages, the key that holds the id, then for each
-   * open lineage one or two rows of `is_newest`, `is_held` and a version; one row of nulls where there is none.
+   * A key as a write finds it. Rows: `version`, `recorded_at`, how many lineages, the key that holds the id, the version's
+   * token, then for each open lineage one or two rows of `is_newest`, `is_held` and a version; one row of nulls where there is none.
    */
   heads(request: {
     readonly scope: MemoryScope;
     readonly key: string;
-    readonly id: string;
+    readonly id: string | undefined;
     readonly at: EpochMs | undefined;
     readonly before: number | undefined;
     readonly now: EpochMs;
   }): Statement {
     const { scope, key, id, at, before, now } = request;
-    const params = [...scopeParams(scope), key, id, at ?? null, now, before ?? LAST_VERSION];
+    const params = [...scopeParams(scope), key, id ?? null, at ?? null, now, before ?? LAST_VERSION];
     return { text: this.#texts.heads, params };
   }
 
@@ -181,10 +191,10 @@ export class ProfileStatements {
     const known = "a.version<$9::integer";
     const columns = columnsOf("a", VERSION_COLUMNS);
     return (
-      `SELECT k.version,k.recorded_at,(SELECT count(*) FROM ${versions} a WHERE ${key("a")} AND a.follows=0 AND ${known}),i.key,` +
+      `SELECT k.version,k.recorded_at,(SELECT count(*) FROM ${versions} a WHERE ${key("a")} AND a.follows=0 AND ${known}),i.key,k.token,` +
       `v.is_newest,v.is_held,${columnsOf("v", VERSION_COLUMNS)},n.id,n.valid_from,NULL,NULL` +
       " FROM (SELECT 1) o" +
-      ` LEFT JOIN LATERAL (SELECT a.version,a.recorded_at FROM ${versions} a WHERE ${key("a")} AND ${known} ORDER BY a.version DESC LIMIT 1) k ON true` +
+      ` LEFT JOIN LATERAL (SELECT a.version,a.recorded_at,a.token FROM ${versions} a WHERE ${key("a")} AND ${known} ORDER BY a.version DESC LIMIT 1) k ON true` +
       ` LEFT JOIN LATERAL (SELECT a.key FROM ${versions} a WHERE ${exactScope("a")} AND a.id>=$6::text AND a.id<=$6::text AND (a.key<>$5::text OR ${known}) ORDER BY a.id LIMIT 1) i ON true` +
       ` LEFT JOIN LATERAL (SELECT b.lineage FROM ${versions} b WHERE ${key("b")} AND b.follows=0 AND b.version<$9::integer` +
       ` AND NOT EXISTS (SELECT FROM ${versions} a WHERE ${key("a")} AND a.settles<>'{}'::integer[] AND a.settles@>ARRAY[b.lineage] AND ${known})) s ON true` +

@@ -8,7 +8,7 @@ import type { Statements } from "./statements.ts";
 /** Where a version begins in the rows of `live`, `beliefs` and `heads`, and which of its columns is never null. */
 const LIVE_AT = 1;
 const BELIEF_AT = 5;
-const HEAD_AT = 6;
+const HEAD_AT = 7;
 const ID = 3;
 
 /** The section over these statements. */
@@ -38,18 +38,20 @@ export function profileSection({ profile, commit }: Statements, { run }: ScopedE
       if (before === undefined) {
         const [row = []] = await run(scope, profile.newestHead(scope, key, id), call);
         const idKey = row[0] ?? undefined;
-        if ((row[1] ?? null) === null) return { version: 0, recordedAt: undefined, lineages: 0, open: [], idKey };
-        const held = plainIn(scope.tenantId, row, 1, at ?? call.now, at === undefined);
+        const token = row[1] ?? undefined;
+        if (token === undefined) return { version: 0, recordedAt: undefined, token, lineages: 0, open: [], idKey };
+        const held = plainIn(scope.tenantId, row, 2, at ?? call.now, at === undefined);
         if (held !== undefined) {
           const { recordedAt, version = 0 } = held.record;
-          return { version, recordedAt, lineages: 1, open: [{ lineage: 1, newest: held, held }], idKey };
+          return { version, recordedAt, token, lineages: 1, open: [{ lineage: 1, newest: held, held }], idKey };
         }
       }
       const rows = await run(scope, profile.heads({ scope, key, id, at, before, now: call.now }), call);
-      const [version = null, recordedAt = null, lineages = null, idKey = null] = rows[0] ?? [];
+      const [version = null, recordedAt = null, lineages = null, idKey = null, token = null] = rows[0] ?? [];
       return {
         version: Number(version ?? 0),
         recordedAt: recordedAt === null ? undefined : Number(recordedAt),
+        token: token ?? undefined,
         lineages: Number(lineages ?? 0),
         open: readHeads(scope.tenantId, rows),
         idKey: idKey ?? undefined,
@@ -78,13 +80,13 @@ export function profileSection({ profile, commit }: Statements, { run }: ScopedE
     },
 
     async commit(plan: WritePlan, call): Promise<boolean> {
-      const isWritten = await run(plan.scope, commit.commit(plan), call).then(isTrue, (error: unknown) => {
-        if (isLostRace(error)) return false;
+      const written = await run(plan.scope, commit.commit(plan), call).catch((error: unknown) => {
+        if (isLostRace(error)) return [];
         throw error;
       });
-      // An attempt that was given up may have landed after this one's snapshot was taken.
-      if (isWritten || call.attempt === 1) return isWritten;
-      return isTrue(await run(plan.scope, commit.isThere(plan), call));
+      // An attempt that was given up may have landed, also after this one's snapshot was taken.
+      if (written.length > 0 || call.attempt === 1) return written.length > 0;
+      return (await run(plan.scope, commit.isThere(plan), call)).length > 0;
     },
   };
 }
@@ -109,14 +111,10 @@ function readHeads(tenantId: string, rows: readonly Row[]): readonly LineageHead
   for (const row of rows) {
     for (const version of versionIn(tenantId, row, HEAD_AT)) {
       const head = heads.get(version.lineage) ?? { held: null };
-      if (row[4] === "t") head.newest = version;
-      if (row[5] === "t") head.held = version;
+      if (row[5] === "t") head.newest = version;
+      if (row[6] === "t") head.held = version;
       heads.set(version.lineage, head);
     }
   }
   return [...heads].flatMap(([lineage, { newest, held }]) => (newest === undefined ? [] : [{ lineage, newest, held }]));
-}
-
-function isTrue(rows: readonly Row[]): boolean {
-  return rows[0]?.[0] === "t";
 }

@@ -72,7 +72,7 @@ const record = {
   embedding: undefined,
 };
 const there = [...Array(50).keys()].map((n) => ({ record: { ...record, id: `e${n + 1}` }, anyFrom: false }));
-const plan = { scope, key: "k3", base: 3, record, lineage: 1, head: 3, settles: [], token: "t" };
+const plan = { scope, key: "k3", base: 3, baseToken: "b", record, lineage: 1, head: 3, settles: [], token: "t" };
 
 const WHICHEVER =
   "the newest first until enough match, or all that match and then the newest: what the planner takes for less";
@@ -82,6 +82,7 @@ const BEHIND = "a part that is named stands in the index behind parts that are n
 /** All of them. */
 export const planCases: readonly PlanCase[] = [
   { name: "newest", statement: profile.newest(scope, "k3") },
+  { name: "newest, for an id that was just made", statement: profile.newestHead(scope, "k3", undefined) },
   { name: "newest, and who holds an id", statement: profile.newestHead(scope, "k3", "new") },
   { name: "live", statement: profile.live({ scope, key: "k3", asOf: undefined, knownAt: undefined, now }) },
   { name: "as of", statement: profile.live({ scope, key: "k3", asOf: 5_000, knownAt: undefined, now }) },

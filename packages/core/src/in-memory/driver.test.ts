@@ -164,7 +164,18 @@ describe("profile", () => {
   ): WritePlan {
     const { from = base, id = `v${base + 1}`, recordedAt = base, ...rest } = fields;
     const record = storedRecord({ id, version: base + 1, validFrom: from, recordedAt, key: rest.key ?? "key" });
-    return { ...fact, base, record, lineage: 1, head: base || undefined, settles: [], token: `t${base}`, ...rest };
+    const baseToken = base === 0 ? undefined : `t${base - 1}`;
+    return {
+      ...fact,
+      base,
+      baseToken,
+      record,
+      lineage: 1,
+      head: base || undefined,
+      settles: [],
+      token: `t${base}`,
+      ...rest,
+    };
   }
 
   test("a commit lands once by its token, and loses against a newer version or a taken id", async () => {
@@ -220,7 +231,7 @@ describe("profile", () => {
       [inner, "a"],
     ] as const) {
       for (let base = 0; base < 3; base += 1) {
-        const fields = { scope: owner, key, id: `${key}${base}`, token: `${base}` };
+        const fields = { scope: owner, key, id: `${key}${base}` };
         const made = plan(base, fields);
         await profile.commit({ ...made, record: { ...made.record, scope: owner } }, at(0));
       }

@@ -24,6 +24,8 @@ interface Version {
   readonly validFrom: EpochMs;
   readonly lineage: Lineage;
   readonly settles: readonly number[];
+  /** Names the write. */
+  readonly token: string;
 }
 
 interface Lineage {
@@ -74,19 +76,19 @@ export function profileMemory(): Kept<ProfileSection> {
 
       async heads({ scope, key, id, at, before }, call): Promise<KeyHeads> {
         const wasThere: Claim = before === undefined ? always : (version) => version.number < before;
-        const holder = ids.get(placeOf(scope, id));
+        const holder = id === undefined ? undefined : ids.get(placeOf(scope, id));
         const isLater = holder?.key === key && before !== undefined && holder.number >= before;
         const idKey = isLater ? undefined : holder?.key;
         const fact = facts.get(scope, key);
         const newest = fact?.versions.findLast(wasThere);
         if (fact === undefined || newest === undefined) {
-          return { version: 0, recordedAt: undefined, lineages: 0, open: [], idKey };
+          return { version: 0, recordedAt: undefined, token: undefined, lineages: 0, open: [], idKey };
         }
         const { recordedAt } = newest.record;
         const instant = at ?? Math.max(call.now, recordedAt);
         const lineages = fact.lineages.filter(({ byNumber }) => hasBegun(byNumber, wasThere));
         const open = lineages.flatMap((lineage) => headOf(lineage, instant, wasThere));
-        return { version: newest.number, recordedAt, lineages: lineages.length, open, idKey };
+        return { version: newest.number, recordedAt, token: newest.token, lineages: lineages.length, open, idKey };
       },
 
       async beliefs(request, call): Promise<readonly KeyVersions[]> {
@@ -109,7 +111,9 @@ export function profileMemory(): Kept<ProfileSection> {
         const there = facts.get(scope, key);
         if (there?.tokens.has(token) === true) return true;
         const holder = ids.get(placeOf(scope, record.id));
-        if ((there?.versions.length ?? 0) !== plan.base || (holder !== undefined && holder.key !== key)) return false;
+        const newest = there?.versions.at(-1);
+        if ((newest?.number ?? 0) !== plan.base || newest?.token !== plan.baseToken) return false;
+        if (holder !== undefined && holder.key !== key) return false;
         const fact = there ?? { scope, key, versions: [], lineages: [], tokens: new Set<string>() };
         if (there === undefined) facts.add(fact);
         const lineage = fact.lineages[plan.lineage - 1] ?? {
@@ -119,7 +123,8 @@ export function profileMemory(): Kept<ProfileSection> {
           enders: [],
         };
         const number = plan.base + 1;
-        const version: Version = { record, number, validFrom: record.validFrom ?? record.recordedAt, lineage, settles };
+        const validFrom = record.validFrom ?? record.recordedAt;
+        const version: Version = { record, number, validFrom, lineage, settles, token };
         if (lineage.byNumber.length === 0) fact.lineages.push(lineage);
         fact.versions.push(version);
         lineage.byNumber.push(version);

@@ -193,6 +193,8 @@ export interface KeyHeads {
   readonly version: number;
   /** The key's newest `recordedAt`; `undefined` when it has no version. */
   readonly recordedAt: EpochMs | undefined;
+  /** The `token` of the plan by which that version was written; `undefined` when the key has none. */
+  readonly token: string | undefined;
   /** How many lineages the key has, settled ones too (they are numbered from 1). */
   readonly lineages: number;
   /** The lineages that no write has settled, in order. */
@@ -201,12 +203,17 @@ export interface KeyHeads {
   readonly idKey: string | undefined;
 }
 
-/** One decided belief write: insert `record` as version `base + 1`, provided that `base` is still the newest version. */
+/**
+ * One decided belief write: insert `record` as version `base + 1`, provided that `base` is still the newest version, and
+ * still the one that was written with `baseToken`: the key may have been erased and have got as many versions again.
+ */
 export interface WritePlan {
   readonly scope: MemoryScope;
   readonly key: string;
   /** The newest version number that the plan was made on; 0 for a new key. */
   readonly base: number;
+  /** The token that `base` was written with; `undefined` for a new key. */
+  readonly baseToken: string | undefined;
   /** `version` is `base + 1`; `validFrom` and `recordedAt` are set. */
   readonly record: StoredRecord;
   /** The lineage that it continues, or the number of a new one. */
@@ -244,13 +251,14 @@ export interface ProfileSection {
   ): Promise<KeyVersions | null>;
   /**
    * What a write needs. `at` defaults to the later of `call.now` and the key's newest `recordedAt`. With `before`, the key
-   * as it was before that version number: later versions, and what they settled, are not there.
+   * as it was before that version number: later versions, and what they settled, are not there. Without `id` nobody is
+   * looked for who holds it: core has just made it.
    */
   heads(
     request: {
       readonly scope: MemoryScope;
       readonly key: string;
-      readonly id: string;
+      readonly id: string | undefined;
       readonly at: EpochMs | undefined;
       readonly before: number | undefined;
     },
@@ -273,8 +281,8 @@ export interface ProfileSection {
     call: DriverCall,
   ): Promise<readonly VersionRow[]>;
   /**
-   * The write, atomically. `false`: a lost race (`base` is no longer the newest version, or the id was taken by another
-   * key of the scope), nothing written; core reads again and plans again. Idempotent by the token.
+   * The write, atomically. `false`: a lost race (`base` is no longer the newest version, or is another one than was planned
+   * on, or the id was taken by another key of the scope), nothing written; core reads again and plans again. Idempotent by the token.
    */
   commit(request: WritePlan, call: DriverCall): Promise<boolean>;
 }

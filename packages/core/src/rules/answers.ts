@@ -15,7 +15,10 @@ const isKey: Claim = (answer) => isObject(answer) && isList(isVersion)(part(answ
 const isHead: Claim = (answer) =>
   isVersion(part(answer, "newest")) && (part(answer, "held") === null || isVersion(part(answer, "held")));
 const isHeads: Claim = (answer) =>
-  isCount(part(answer, "version")) && isCount(part(answer, "lineages")) && isList(isHead)(part(answer, "open"));
+  isCount(part(answer, "version")) &&
+  (part(answer, "version") === 0 || typeof part(answer, "token") === "string") &&
+  isCount(part(answer, "lineages")) &&
+  isList(isHead)(part(answer, "open"));
 const isReply: Claim = (answer) =>
   ["appended", "moved", "full"].some((outcome) => outcome === part(answer, "outcome")) &&
   isCount(part(answer, "length"));

@@ -164,6 +164,7 @@ export function decide(heads: KeyHeads, write: BeliefWrite): Decision {
     scope: asked.scope,
     key: asked.key,
     base: heads.version,
+    baseToken: heads.token,
     record,
     lineage,
     head: continued === undefined ? undefined : versionOf(continued),

@@ -35,6 +35,8 @@ export interface VectorRules {
 export interface Prepared {
   readonly stored: StoredRecord;
   readonly value: JsonValue;
+  /** The caller named its id; another one has just been made, and nothing holds it. */
+  readonly isNamed: boolean;
 }
 
 /**
@@ -80,7 +82,7 @@ export function prepareRecord(
     version: undefined,
     embedding,
   };
-  return { stored, value: admitted.value };
+  return { stored, value: admitted.value, isNamed: parts.id !== undefined };
 }
 
 /**

@@ -52,14 +52,14 @@ export async function settle(
 ): Promise<Supersession> {
   const scope = memoryScope(to);
   const section = store.section("profile");
-  const { stored } = prepareRecord("profile", scope, input, store.rules, call.now);
+  const { stored, isNamed } = prepareRecord("profile", scope, input, store.rules, call.now);
   const asked: KeyAsked = { kind: "profile", scope, reach: "exact", key: stored.key };
   const token = uuidV7(call.now);
   const deadline = call.now + call.budgetMs;
   let lost = 0;
   let waitedMs = 0;
   for (;;) {
-    const heads = await section.heads(headsOf(stored, stored.id, stored.validFrom), call);
+    const heads = await section.heads(headsOf(stored, isNamed ? stored.id : undefined, stored.validFrom), call);
     const repeat = findRepeat(heads, stored);
     if (repeat !== undefined) return await answerRepeat(store, section, asked, repeat, call);
     const id = await freeId(section, stored, heads, call);
@@ -88,7 +88,7 @@ export async function settle(
   }
 }
 
-function headsOf(stored: StoredRecord, id: string, at: EpochMs | undefined, before?: number) {
+function headsOf(stored: StoredRecord, id: string | undefined, at: EpochMs | undefined, before?: number) {
   return { scope: stored.scope, key: stored.key, id, at, before };
 }
 

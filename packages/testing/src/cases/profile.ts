@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { JsonValue, MemoryRecord, MemoryRecordInput, MemoryScope, MemoryStore } from "@memory/core";
 import { ConfidenceFloor, HalfLife, isMemoryError } from "@memory/core";
+import { type DriverCall, driverOf, type StoredRecord } from "@memory/core/driver";
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../context.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -1434,6 +1435,41 @@ const repeats: readonly ConformanceCase[] = [
       assert.equal(lost.length, 4);
       for (const { reason } of lost) assert.ok(isMemoryError(reason, "MEMORY_CONFLICT"), String(reason));
       assert.equal((await store.history(scope)).length, 1);
+    },
+  },
+  {
+    id: "profile/a-plan-ends-with-its-key",
+    promise:
+      "A write that was planned on a version of a key is planned again if the key was erased meanwhile, though it may have a version of that number again.",
+    needs: { ...facts, erasure: true },
+    async run(context) {
+      const store = await context.open();
+      const scope = context.scope();
+      const { profile } = driverOf(store);
+      assert.ok(profile);
+      const call: DriverCall = { now: 1_000, signal: new AbortController().signal, attempt: 1, budgetMs: 1_000 };
+      const asked = { scope, key: "k", id: undefined, at: undefined, before: undefined };
+      await store.upsert(scope, fact("k", "one"));
+      const { open, token } = await profile.heads(asked, call);
+      const base = open[0]?.newest.record;
+      assert.ok(base);
+      const record: StoredRecord = { ...base, id: "late", version: 2, value: '"late"' };
+      const settles: readonly number[] = [];
+      const plan = { scope, key: "k", base: 1, baseToken: token, record, lineage: 1, head: 1, settles, token: "late" };
+      await store.erase(scope);
+      await store.upsert(scope, fact("k", "two"));
+      assert.equal(
+        await profile.commit(plan, call),
+        false,
+        "another version of the same number was taken for the base",
+      );
+      assert.deepEqual(
+        (await store.history(scope, "k")).map(({ value }) => value),
+        ["two"],
+      );
+      const renewed = await profile.heads(asked, call);
+      assert.equal(await profile.commit({ ...plan, baseToken: renewed.token }, call), true);
+      assert.equal((await store.history(scope, "k")).length, 2);
     },
   },
 ];

@@ -92,7 +92,17 @@ export const profileSabotages: readonly Sabotage[] = [
           call,
         );
         const record = { ...plan.record, id: `${plan.record.id}-late`, version: heads.version + 1 };
-        return section.commit({ ...plan, base: heads.version, record }, call);
+        return section.commit({ ...plan, base: heads.version, baseToken: heads.token, record }, call);
+      },
+    })),
+  },
+  {
+    name: "a plan lands on whatever version has the number that it was made on",
+    fails: ["profile/a-plan-ends-with-its-key"],
+    ...profile((section) => ({
+      async commit(plan, call) {
+        const { token } = await section.heads({ ...plan, id: undefined, at: undefined, before: undefined }, call);
+        return section.commit({ ...plan, baseToken: token }, call);
       },
     })),
   },
