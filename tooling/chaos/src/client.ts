@@ -4,6 +4,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { MemoryStore } from "@memory/core";
 import { audit } from "./audit.ts";
+import { openHandles, surplus } from "./handles.ts";
 import { monotonicMs, recordTo } from "./history.ts";
 import type { ClientPlan, News, Order } from "./orders.ts";
 import { StepsClock } from "./steps-clock.ts";
@@ -27,7 +28,7 @@ class Client {
   readonly #index: RemoteIndex = { isDown: false };
   readonly #history: ReturnType<typeof recordTo>;
   readonly #benches: readonly Bench[];
-  readonly #handles: readonly string[] = handles();
+  readonly #handles: readonly string[] = openHandles();
   readonly #heapBytes: number = heapBytes();
   readonly #lag: NodeJS.Timeout;
   #running: Promise<unknown> = Promise.resolve();
@@ -90,8 +91,8 @@ class Client {
     }
     clearInterval(this.#lag);
     const until = monotonicMs() + HANDLES_MS;
-    while (surplus(handles(), this.#handles).length > 0 && monotonicMs() < until) await pause(20);
-    const left = surplus(handles(), this.#handles);
+    while (surplus(openHandles(), this.#handles).length > 0 && monotonicMs() < until) await pause(20);
+    const left = surplus(openHandles(), this.#handles);
     const remains = { handles: left, heapBytesBefore: this.#heapBytes, heapBytesAfter: heapBytes() };
     this.#history.close();
     tell({ news: "closed", remains });
@@ -137,20 +138,6 @@ function errorName(error: unknown): string {
   const code: unknown = Reflect.get(error, "code");
   const places = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   return `${error.name} ${typeof code === "string" ? code : ""} ${places.slice(0, 4).join(" ")}`;
-}
-
-function handles(): readonly string[] {
-  return process.getActiveResourcesInfo().sort();
-}
-
-/** What is in the first list and not, as often, in the second. */
-function surplus(now: readonly string[], before: readonly string[]): readonly string[] {
-  const rest = [...before];
-  return now.filter((name) => {
-    const at = rest.indexOf(name);
-    if (at !== -1) rest.splice(at, 1);
-    return at === -1;
-  });
 }
 
 function heapBytes(): number {

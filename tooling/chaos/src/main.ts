@@ -3,13 +3,15 @@
 
 import { join } from "node:path";
 import { canMountDisk } from "@tooling/servers";
-import { type RunsWish, readArguments } from "./arguments.ts";
+import { type RunsWish, readArguments, type SoakWish } from "./arguments.ts";
 import { deploymentOf } from "./plan.ts";
 import { describeRun, describeSummary, keepFigures, RESULTS, summarise } from "./report.ts";
 import { type RunReport, run } from "./run.ts";
+import { soak } from "./soak.ts";
 
 const wish = readArguments(process.argv.slice(2));
 if ("runs" in wish) await runAll(wish.runs);
+else await soakAll(wish.soak);
 
 async function runAll({ runs, ms, seed, stores, parallel, keeps }: RunsWish): Promise<void> {
   const hasSmallDisk = canMountDisk();
@@ -35,6 +37,12 @@ async function runAll({ runs, ms, seed, stores, parallel, keeps }: RunsWish): Pr
   const path = keepFigures(`runs-${seed}`, { seed, seconds: ms / 1_000, stores, parallel, summary, runs: reports });
   console.log(`\n${describeSummary(summary)}\n${path}`);
   if (summary.seeds.length > 0) process.exitCode = 1;
+}
+
+async function soakAll(wish: SoakWish): Promise<void> {
+  const failures = await soak(wish);
+  for (const failure of failures) console.log(`NOT MET: ${failure}`);
+  if (failures.length > 0) process.exitCode = 1;
 }
 
 function again(seed: number, ms: number, stores: readonly string[]): string {

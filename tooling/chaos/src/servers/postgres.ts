@@ -20,11 +20,13 @@ import { passwordOf, type Rig } from "./rig.ts";
 /** How it is set up. */
 export type PostgresForm = "single" | "pair" | "pooled" | "small";
 
-const ROLE = "agent";
+/** Whom the stores come as. */
+export const ROLE = "agent";
 /** The tables and their indices fit in, and little else. */
 const DISK_MB = 144;
 
-const SETTINGS = {
+/** Settings of the servers. */
+export const POSTGRES_SETTINGS: Readonly<Record<string, string>> = {
   max_connections: "40",
   // A standby that lost its primary looks for it again soon.
   wal_retrieve_retry_interval: "200ms",
@@ -48,9 +50,9 @@ export async function startPostgresRig(canary: string, form: PostgresForm, hasVe
     const disk = form === "small" ? { diskMb: DISK_MB } : {};
     const extensions = hasVectors ? ["vector"] : [];
     const lane = findPostgres({ extensions });
-    const primary = await lane.start({ password, settings: SETTINGS, extensions, ...disk });
+    const primary = await lane.start({ password, settings: POSTGRES_SETTINGS, extensions, ...disk });
     started.push(primary);
-    await prepare(primary, password, hasVectors);
+    await prepareDatabase(primary, password, hasVectors);
     const standby = form === "pair" ? await primary.createStandby({ synchronous: true }) : undefined;
     if (standby !== undefined) started.push(standby);
     const servers: PostgresServers = { primary, standby };
@@ -125,7 +127,8 @@ export async function waitForStandby(primary: PostgresPrimary): Promise<void> {
   );
 }
 
-async function prepare(primary: PostgresPrimary, password: string, hasVectors: boolean): Promise<void> {
+/** Makes the tables of all stores, and the role that may read and write their rows. */
+export async function prepareDatabase(primary: PostgresPrimary, password: string, hasVectors: boolean): Promise<void> {
   await primary.psql(schemaSql());
   if (hasVectors) await primary.psql(vectorSchemaSql({ dimensions: DIMENSIONS }));
   await primary.psql(
