@@ -49,7 +49,7 @@ export class CrewMember {
     const child = this.#process;
     if (child === undefined) return;
     this.#record({ line: "killed", at: monotonicMs(), client: `${this.#name}${this.#life}` });
-    const gone = once(child, "exit");
+    const gone = exitOf(child);
     child.kill("SIGKILL");
     await gone;
     await new Promise((resolve) => setTimeout(resolve, ms));
@@ -81,7 +81,7 @@ export class CrewMember {
   async close(): Promise<Remains | undefined> {
     const child = this.#process;
     if (child === undefined) return undefined;
-    const gone = once(child, "exit");
+    const gone = exitOf(child);
     const news = await this.#tell({ order: "close" }, "closed");
     const timer = setTimeout(() => {
       this.#flaw("handles", `${this.#name} does not end when its stores are closed`);
@@ -127,4 +127,9 @@ export class CrewMember {
   #flaw(what: string, detail: string): void {
     this.#record({ line: "flaw", at: monotonicMs(), what, detail });
   }
+}
+
+// One that died by itself has no exit to come.
+async function exitOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }

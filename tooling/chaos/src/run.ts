@@ -1,7 +1,7 @@
 // One run: servers and clients are started, faults come as planned, everything is healed, a process of its own looks at
 // what is there, erases it and looks again, and the history of all that is judged.
 
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -58,8 +58,10 @@ export async function run(plan: RunPlan): Promise<RunReport> {
   const rigs: Rig[] = [];
   const conductor = new Conductor(plan, folder, rigs);
   try {
-    await startRigs(plan, rigs);
-    await conductor.conduct();
+    await conductor.orBreakOff(async () => {
+      await startRigs(plan, rigs);
+      await conductor.conduct();
+    });
     const lines = conductor.lines();
     const judgement = judge(lines, canaryOf(plan.seed));
     const isKept = plan.keepsAll === true || judgement.violations.length > 0;
@@ -110,7 +112,21 @@ class Conductor {
   /** Everything that was recorded, by all processes. */
   lines(): readonly Line[] {
     this.#log.close();
-    return ["conductor", ...CLIENTS, "audit"].flatMap((name) => readHistory(join(this.#folder, name)));
+    return ["conductor", ...CLIENTS, "audit"]
+      .map((name) => join(this.#folder, name))
+      .flatMap((path) => (existsSync(path) ? readHistory(path) : []));
+  }
+
+  /** A run that cannot go on is no run without a violation. */
+  async orBreakOff(body: () => Promise<void>): Promise<void> {
+    try {
+      await body();
+    } catch (error) {
+      this.#flaw(
+        "broken off",
+        error instanceof Error ? `${error.message} ${String(error.cause ?? "")}` : String(error),
+      );
+    }
   }
 
   end(): void {
