@@ -2,8 +2,13 @@
 // artefacts that several scopes share. What is counted adds up to what was written, and no lineage has a hole.
 
 import { type MemoryScope, memoryScope, memoryStoreSettings } from "@memory/core";
+import { createMemoryStore, type ProfileSection } from "@memory/core/driver";
+import { Pool } from "@memory/core/postgres-js";
+import { FakeClock } from "@memory/testing";
 import { findPgBouncer, findPostgres, type PostgresPrimary } from "@tooling/servers";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { postgresDriver } from "../src/driver.ts";
 import { PostgresMemoryStore } from "../src/index.ts";
 import { applySchema, asOwner } from "./target.ts";
 
@@ -28,6 +33,35 @@ describe.skipIf(lane.isMissing)("erasures", () => {
       { redactor: null },
     );
   const newTenant = () => `erase-${++count}`;
+
+  it("plan a write again whose key began anew meanwhile, from what is there now", async () => {
+    const tenantId = newTenant();
+    const fact = (id: string) => ({ id, key: "k", value: id, source: "t" });
+    const driver = postgresDriver(new Pool(postgres, memoryStoreSettings({ dsn: server.url, poolSize: 2 })));
+    const { profile } = driver;
+    if (profile === undefined) throw new Error("no profile section");
+    await using late = createMemoryStore({ ...driver, close: async () => {} }, { clock: new FakeClock(5_000) });
+    let isFirst = true;
+    const commit: ProfileSection["commit"] = async (plan, call) => {
+      if (isFirst) {
+        isFirst = false;
+        await late.erase({ tenantId });
+        await late.supersede({ tenantId }, fact("anew"));
+      }
+      return await profile.commit(plan, call);
+    };
+    const section = { ...profile, commit };
+    await using early = createMemoryStore({ ...driver, profile: section }, { clock: new FakeClock(1_000) });
+    await late.supersede({ tenantId }, { ...fact("erased"), validFrom: 0 });
+    const { record, superseded } = await early.supersede({ tenantId }, fact("second"));
+    expect(superseded?.id).toBe("anew");
+    expect(record).toMatchObject({ version: 2, recordedAt: 5_000 });
+    const trail = await late.history({ tenantId }, "k");
+    expect(trail.map(({ id, supersededBy }) => [id, supersededBy])).toEqual([
+      ["anew", "second"],
+      ["second", undefined],
+    ]);
+  });
 
   it.each([
     ["directly", false],

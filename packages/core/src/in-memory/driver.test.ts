@@ -189,6 +189,17 @@ describe("profile", () => {
     expect(await profile.history(history, at(0))).toHaveLength(1);
   });
 
+  test("a commit loses where the version that it was planned on was erased and another has its number", async () => {
+    const driver = inMemoryDriver();
+    const profile = section(driver, "profile");
+    await profile.commit(plan(0, {}), at(0));
+    const { token } = await profile.heads({ ...fact, id: "v2", at: undefined, before: undefined }, at(0));
+    await section(driver, "erasure").tombstone({ scope, reach: "under", kinds: undefined, keys: undefined }, at(1));
+    await profile.commit(plan(0, { token: "anew", recordedAt: 5 }), at(5));
+    expect(await profile.commit(plan(1, { baseToken: token }), at(6))).toBe(false);
+    expect(await profile.commit(plan(1, { baseToken: "anew" }), at(6))).toBe(true);
+  });
+
   test("a late note about the past stands where it belongs in time, and only for whom it was known", async () => {
     const profile = section(inMemoryDriver(), "profile");
     await profile.commit(plan(0, { from: 10, recordedAt: 10 }), at(0));
