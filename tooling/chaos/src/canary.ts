@@ -16,7 +16,7 @@ export function findCanary(canary: string, what: unknown): string | undefined {
   return Object.entries(printed(what)).find(([, text]) => holdsCanary(canary, text))?.[0];
 }
 
-/** Whether a text holds the canary, as it is or percent-encoded. */
+/** Whether a text holds the canary, which percent-encoding and JSON leave as it is. */
 export function holdsCanary(canary: string, text: string): boolean {
   return text.includes(canary);
 }

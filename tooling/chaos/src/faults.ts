@@ -57,6 +57,7 @@ export const FAULTS: Readonly<Record<Lane, Readonly<Record<string, FaultKind>>>>
     crowd: { ms: brief, weight: 1, mode: "whole" },
     busy: { ms: [300, 1_200], weight: 0.5, mode: "whole" },
     evict: { ms: brief, weight: 0.7, mode: "evicted" },
+    mute: { ms: long, weight: 1, mode: "whole" },
     failover: { ms: brief, weight: 2, mode: "replicated" },
     split: { ms: brief, weight: 1, mode: "replicated" },
   },

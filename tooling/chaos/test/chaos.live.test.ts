@@ -23,7 +23,11 @@ const RUNS = {
   },
   replicated: {
     deployment: { redis: "sentinel", postgres: "pair" },
-    covers: { redis: ["failover", "split"], postgres: ["swallow", "promote", "restart"], client: ["kill-client"] },
+    covers: {
+      redis: ["failover", "split", "mute"],
+      postgres: ["swallow", "promote", "restart"],
+      client: ["kill-client"],
+    },
   },
   spread: {
     deployment: { redis: "cluster", postgres: hasPooler ? "pooled" : "single" },

@@ -47,7 +47,9 @@ export function postgresFaults(
     lock: (ms) => lock(servers.primary, ms),
     crowd: (ms) => crowd(servers.primary, role, ms),
     ...(form === "small" ? { "disk-full": (ms: number) => fill(servers, ms) } : {}),
-    ...(form === "pair" ? { promote: (ms: number) => promote(servers, proxies, ms) } : {}),
+    ...(form === "pair"
+      ? { promote: (ms: number, number: number) => promote(servers, proxies, ms, number % 2 === 0) }
+      : {}),
   });
 }
 
@@ -85,14 +87,19 @@ async function fill(servers: PostgresServers, ms: number): Promise<void> {
   await healServers(servers, "small");
 }
 
-async function promote(servers: PostgresServers, proxies: readonly TcpProxy[], ms: number): Promise<void> {
+async function promote(
+  servers: PostgresServers,
+  proxies: readonly TcpProxy[],
+  ms: number,
+  isAway: boolean,
+): Promise<void> {
   const { primary, standby } = servers;
   // Once: nobody follows the one that was promoted.
   if (standby === undefined) return;
   await waitForStandby(primary);
   await primary.kill();
-  // Its machine is gone with it.
-  await proxies[0]?.stop();
+  // Its machine is gone with it, or something before it still takes connections and drops them.
+  if (isAway) await proxies[0]?.stop();
   await pause(ms);
   await standby.promote();
   servers.primary = standby;

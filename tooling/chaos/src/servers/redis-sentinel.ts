@@ -51,6 +51,12 @@ export async function startSentinelRig(canary: string): Promise<Rig> {
           await pause(Math.min(ms, DOWN_AFTER_MS / 3));
           await master.resume();
         },
+        // The first that clients ask, and the others are there.
+        mute: async (ms) => {
+          await sentinel.sentinels[0]?.pause();
+          await pause(ms);
+          await sentinel.sentinels[0]?.resume();
+        },
         "forget-scripts": async () => (await sentinel.master()).cli("SCRIPT", "FLUSH"),
       }),
     },
@@ -65,7 +71,7 @@ export async function startSentinelRig(canary: string): Promise<Rig> {
 }
 
 async function heal(sentinel: RedisSentinel): Promise<void> {
-  for (const node of sentinel.nodes) await node.resume();
+  for (const server of [...sentinel.nodes, ...sentinel.sentinels]) await server.resume();
   await waitFor(
     "one master with its replicas",
     async () => {
