@@ -80,7 +80,7 @@ export function quantileOf({ durations }: Sample, part: number): number {
   return all.quantile(part);
 }
 
-/** The middle one. */
-export function median(values: readonly number[]): number {
+// The middle one.
+function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
