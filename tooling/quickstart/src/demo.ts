@@ -3,10 +3,11 @@
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { HalfLife, isMemoryError, redact, requireMemory } from "@memory/core";
+import { ArgumentError, type Arguments, HELP, parseArguments } from "./arguments.ts";
 import { Checks, checkDialogue, checkResemblance, checkTenant } from "./checks.ts";
 import { StoryClock } from "./clock.ts";
+import { EngineError } from "./database.ts";
 import type { Embedder } from "./embed.ts";
 import type { Engine, EngineOptions } from "./engine.ts";
 import { forget } from "./forget.ts";
@@ -32,82 +33,28 @@ export interface Surroundings {
 const OWN_TRANSCRIPT = fileURLToPath(new URL("../data/conversations.jsonl", import.meta.url));
 const TENANT = "demo";
 const START = Date.UTC(2026, 4, 4, 9);
-const DEFAULT_EMBEDDED = 100;
 const SHOWN_MISMATCHES = 10;
-
-const HELP = `npm run demo                        a walk through what memory does, on a few short conversations
-npm run demo -- --input FILE        replays the conversations of FILE and checks every answer
-
-  --input FILE    one conversation a line, as JSON:
-                  { id, services, turns: [{ speaker: "user" | "system", text, state? }] }
-                  \`state\` is what is annotated to hold after the turn: { service: { slot: value } }
-  --embed N|all   how many user turns of FILE are embedded, from the first on (default ${DEFAULT_EMBEDDED}; 10 to 20 ms each)
-  --data DIR      where all but working memory is kept, by PostgreSQL in this process (default .memory)
-  --postgres DSN  or a server that has the tables: npx memory-postgres-schema prints them, and
-                  npx memory-pgvector-schema --dimensions 512
-  --help          this
-
-Exit code 1 when an answer differs from what it has to be, or an argument or FILE cannot be used.
-`;
 
 /** Runs the demo and gives its exit code: 0, or 1 for any mismatch and for whatever cannot be used. */
 export async function runDemo(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { output, complaints, environment } = surroundings;
   try {
-    const { help, input, embed, ...where } = parseArguments(args);
+    const { help, ...wanted } = parseArguments(args);
     if (help) {
       output.write(HELP);
       return 0;
     }
-    const dialogues = await readTranscript(input ?? OWN_TRANSCRIPT);
+    const dialogues = await readTranscript(wanted.input ?? OWN_TRANSCRIPT);
     const screen = new Screen(output, environment);
-    return await perform(surroundings, screen, dialogues, { input, embed, ...where });
+    return await perform(surroundings, screen, dialogues, wanted);
   } catch (error) {
     if (error instanceof ArgumentError) complaints.write(`${error.message}\n\n${HELP}`);
-    else if (error instanceof TranscriptError) complaints.write(`${error.message}\n`);
+    else if (error instanceof TranscriptError || error instanceof EngineError) complaints.write(`${error.message}\n`);
     else if (isMemoryError(error))
       complaints.write(`The store refused: ${error.name} (${error.code}): ${error.message}\n`);
     else throw error;
     return 1;
   }
-}
-
-interface Arguments extends Omit<EngineOptions, "embedder"> {
-  readonly help: boolean;
-  readonly input: string | undefined;
-  /** The most user turns to embed. */
-  readonly embed: number;
-}
-
-class ArgumentError extends Error {
-  override readonly name = "ArgumentError";
-}
-
-function parseArguments(args: readonly string[]): Arguments {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        help: { type: "boolean" },
-        input: { type: "string" },
-        embed: { type: "string" },
-        data: { type: "string" },
-        postgres: { type: "string" },
-      },
-    });
-    const { help = false, input, embed, data, postgres } = values;
-    return { help, input, embed: parseEmbed(embed), data, postgres };
-  } catch (error) {
-    if (error instanceof TypeError) throw new ArgumentError(error.message);
-    throw error;
-  }
-}
-
-function parseEmbed(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_EMBEDDED;
-  if (text === "all") return Number.POSITIVE_INFINITY;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new ArgumentError('--embed takes a whole number, or "all"');
 }
 
 async function perform(
@@ -118,39 +65,38 @@ async function perform(
 ): Promise<number> {
   const { startEngine, embedder, elapsedMs } = surroundings;
   const started = elapsedMs();
-  const engine = await startEngine({ data: wanted.data, postgres: wanted.postgres, embedder });
+  const { input, embed, ...places } = wanted;
+  const engine = await startEngine({ ...places, embedder });
   try {
     const clock = new StoryClock(START);
     const summaries = new SummaryCache();
-    const store = engine.open({
-      clock,
-      decay: new HalfLife(DECAY),
-      derivedIndices: [summaries],
-    });
-    const stage: Stage = { store, clock, tenantId: TENANT, summaries, embedder, checks: new Checks() };
+    const bound = engine.open({ clock, decay: new HalfLife(DECAY), derivedIndices: [summaries] });
+    const stage: Stage = { ...bound, clock, tenantId: TENANT, summaries, embedder, checks: new Checks() };
     try {
-      screen.title(`Memory, shown on ${wanted.input ?? "a few conversations"}`);
-      screen.row("store", engine.label);
-      screen.row("embeddings", embedder.label);
-      const figures = await play(stage, screen, dialogues, wanted);
+      introduce(screen, engine, embedder, input);
+      await verify(stage, engine);
+      const run = await sign(stage, screen);
+      const figures = await play(stage, screen, dialogues, { input, embed });
       const { dialogues: replayed, turns } = figures;
-      await note(stage, `replayed ${replayed} conversations of ${turns} turns, ${stage.checks.failed} mismatches`);
+      await note(stage, run, `replayed ${replayed} conversations of ${turns} turns, ${stage.checks.failed} mismatches`);
       return conclude(stage, screen, figures, (elapsedMs() - started) / 1_000);
     } finally {
-      await store.close();
+      await bound.store.close();
     }
   } finally {
     await engine.close();
   }
 }
 
-async function play(
-  stage: Stage,
-  screen: Screen,
-  dialogues: readonly Dialogue[],
-  { input, embed }: Pick<Arguments, "input" | "embed">,
-): Promise<Figures> {
-  const { store, embedder } = stage;
+function introduce(screen: Screen, { places, startOver }: Engine, embedder: Embedder, input: string | undefined): void {
+  screen.title(`Memory, shown on ${input ?? "a few conversations"}`);
+  screen.row("store", "RoutedMemoryStore, which binds three as one");
+  for (const [slot, place] of Object.entries(places)) screen.row(`  ${slot}`, place);
+  if (startOver !== undefined) screen.row("to begin anew", startOver);
+  screen.row("embeddings", embedder.label);
+}
+
+async function verify({ store, embedder }: Stage, { startOver }: Engine): Promise<void> {
   requireMemory(store, {
     working: true,
     profile: true,
@@ -163,8 +109,25 @@ async function play(
     reach: true,
     embeddingDimensions: embedder.dimensions,
   });
-  await store.verify();
-  await sign(stage, screen);
+  try {
+    await store.verify();
+  } catch (error) {
+    const isOfTables = isMemoryError(error, "MEMORY_SCHEMA") || isMemoryError(error, "EMBEDDING_DIMENSION");
+    if (!isOfTables || startOver === undefined) throw error;
+    const findings = error.code === "MEMORY_SCHEMA" ? error.findings : [];
+    throw new EngineError(
+      [error.message, ...findings, `If these are tables of an earlier version, begin anew: ${startOver}`].join("\n"),
+    );
+  }
+}
+
+async function play(
+  stage: Stage,
+  screen: Screen,
+  dialogues: readonly Dialogue[],
+  { input, embed }: Pick<Arguments, "input" | "embed">,
+): Promise<Figures> {
+  const { store } = stage;
   const before = await store.erase({ tenantId: TENANT });
   if (before.records > 0) screen.row("cleared", `${counted(before)} of an earlier run`);
   const all = await replayAll(stage, screen, dialogues, input === undefined ? Number.POSITIVE_INFINITY : embed);

@@ -14,8 +14,8 @@ process.exitCode = await runDemo(process.argv.slice(2), {
   output: process.stdout,
   complaints: process.stderr,
   environment: process.env,
-  startEngine: ({ data = ".memory", postgres, embedder }) =>
-    startEngine(postgres === undefined ? { data, embedder } : { postgres, embedder }),
+  startEngine: ({ data = ".memory", ...options }) =>
+    startEngine(options.postgres === undefined ? { data, ...options } : options),
   embedder: sentenceEmbedder(),
   elapsedMs: () => performance.now(),
 });

@@ -4,6 +4,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type EpochMs, type MemoryScope, type MemoryStore, redact } from "@memory/core";
+import type { RoutedMembers } from "@memory/routed";
 import type { Checks } from "./checks.ts";
 import type { StoryClock } from "./clock.ts";
 import type { Embedder } from "./embed.ts";
@@ -14,6 +15,8 @@ import { beliefsAt, truthAt } from "./truth.ts";
 /** What a replay works with. */
 export interface Stage {
   readonly store: MemoryStore;
+  /** What the store binds. */
+  readonly members: RoutedMembers;
   readonly clock: StoryClock;
   readonly tenantId: string;
   readonly summaries: SummaryCache;

@@ -10,7 +10,7 @@ import {
   redact,
 } from "@memory/core";
 import { pageThrough } from "./checks.ts";
-import { forget } from "./forget.ts";
+import { type Forgotten, forget } from "./forget.ts";
 import { type Replayed, type Stage, TRANSCRIPT_KEY } from "./replay.ts";
 import { type Screen, shown, shownInstant } from "./show.ts";
 import { factKey } from "./transcript.ts";
@@ -236,11 +236,13 @@ async function showErasure(stage: Stage, screen: Screen, all: readonly Replayed[
   );
   const artefactId = `summary of ${first.dialogue.id}`;
   screen.row("summary cache", shown(summaries.get(first.session, artefactId)));
+  screen.call("erase(person, { dryRun: true })");
+  const refused = await caught(() => store.erase(first.person, { dryRun: true }));
+  checks.same("tour: several stores promise no forecast", isMemoryError(refused, "MEMORY_CAPABILITY"), true);
+  if (isMemoryError(refused)) showRefusal(screen, refused);
   const { foretold, receipt, again } = await forget(stage, first.person, 1);
-  if (foretold !== null) {
-    screen.call("erase(person, { dryRun: true })");
-    screen.row("would erase", `${counted(foretold)}   complete: ${foretold.complete} (a dry run completes nothing)`);
-  }
+  screen.call("member.erase(person, { dryRun: true })   of each member");
+  screen.row("would erase", counted(foretold));
   screen.call("erase(person)");
   screen.row("erased", `${counted(receipt)}   complete: ${receipt.complete}`);
   screen.row("purged in", receipt.adapters.join(", "));
@@ -258,7 +260,7 @@ async function showErasure(stage: Stage, screen: Screen, all: readonly Replayed[
 }
 
 /** What a receipt counts, in words. */
-export function counted({ counts, records, artefacts }: Awaited<ReturnType<Stage["store"]["erase"]>>): string {
+export function counted({ counts, records, artefacts }: Forgotten["foretold"]): string {
   const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
   const of = kinds.length === 0 ? "" : ` (${kinds.join(", ")})`;
   return `${records} records${of}, ${artefacts} derived`;

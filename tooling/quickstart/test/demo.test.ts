@@ -111,7 +111,7 @@ describe("a store that is wrong", () => {
     }),
     "finds nothing": () => ({ search: async () => [] }),
     "keeps what was to be erased": (store) => ({
-      erase: (scope) => store.erase(scope, { dryRun: true }),
+      erase: (scope, options) => store.erase({ ...scope, tenantId: "nobody" }, options),
     }),
     "forgets to register what was derived": () => ({ derived: async () => {} }),
   };

@@ -48,7 +48,11 @@ export async function run(args: readonly string[], twist: Twist = {}): Promise<R
     startEngine: async (options) => {
       const engine = await start(options);
       wasOpened = true;
-      return { ...engine, open: (wishes) => wrap(engine.open(wishes)) };
+      const open: Engine["open"] = (wishes) => {
+        const bound = engine.open(wishes);
+        return { ...bound, store: wrap(bound.store) };
+      };
+      return { ...engine, open };
     },
     embedder,
     elapsedMs: () => 0,
