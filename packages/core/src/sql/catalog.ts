@@ -88,12 +88,12 @@ export class Catalog {
 
   /**
    * A type or definition without the schemas of the extensions that were looked at, which the catalogs name or leave out by
-   * the search path, and without quotes, which they set where quote_all_identifiers is on.
+   * the search path, without quotes, which they set where quote_all_identifiers is on, and on one line.
    */
   bare(definition: string | null | undefined): string {
     let text = (definition ?? "").replaceAll('"', "");
     for (const row of this.of("extension")) text = text.replaceAll(`${(row[4] ?? "").replaceAll('"', "")}.`, "");
-    return text;
+    return text.replaceAll(/\s+/g, " ").trim();
   }
 }
 
