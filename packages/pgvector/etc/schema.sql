@@ -26,9 +26,17 @@ CREATE TABLE "memory"."semantic" (
   recorded_at bigint NOT NULL,
   embedder text COLLATE "C",
   embedding vector(1024) NOT NULL,
+  handle bigint NOT NULL GENERATED ALWAYS AS (hashtextextended(key, (0)::bigint)) STORED,
+  near halfvec(1024) GENERATED ALWAYS AS (CASE WHEN ((((octet_length(tenant_id) + octet_length(user_id)) + octet_length(session_id)) + octet_length(agent)) <= 556) THEN (l2_normalize(embedding))::halfvec(1024) ELSE NULL::halfvec(1024) END) STORED,
   CONSTRAINT "semantic_tenant" CHECK (tenant_id <> ''),
   CONSTRAINT "semantic_pkey" PRIMARY KEY (tenant_id, user_id, session_id, agent, key)
 );
+
+ALTER TABLE "memory"."semantic" ALTER COLUMN embedding SET STORAGE MAIN;
+
+ALTER TABLE "memory"."semantic" ALTER COLUMN near SET STORAGE EXTERNAL;
+
+CREATE INDEX "semantic_near" ON "memory"."semantic" USING btree (tenant_id, user_id, session_id, agent, handle) INCLUDE (near, valid_from, valid_to);
 
 CREATE INDEX "semantic_metadata" ON "memory"."semantic" USING gin (jsonb_set('{}'::jsonb, ARRAY[tenant_id], metadata) jsonb_path_ops) WHERE (metadata IS NOT NULL);
 
@@ -53,7 +61,10 @@ COMMENT ON COLUMN "memory"."semantic".redacted IS 'JSON text: the paths at which
 COMMENT ON COLUMN "memory"."semantic".recorded_at IS 'When the store was told, by the writer''s clock, in milliseconds since 1970 UTC';
 COMMENT ON COLUMN "memory"."semantic".embedder IS 'The model that made the vector, as name@version, where the store was told';
 COMMENT ON COLUMN "memory"."semantic".embedding IS 'The vector';
+COMMENT ON COLUMN "memory"."semantic".handle IS 'Names the key in few bytes: what the first pass of a search hands on';
+COMMENT ON COLUMN "memory"."semantic".near IS 'The vector''s direction in half precision';
 COMMENT ON INDEX "memory"."semantic_pkey" IS 'Each key once in a scope';
+COMMENT ON INDEX "memory"."semantic_near" IS 'What resembles a vector: the first pass of a search reads its scope''s part of this and nothing else';
 COMMENT ON INDEX "memory"."semantic_metadata" IS 'Conditions on metadata, tenant by tenant';
 COMMENT ON INDEX "memory"."semantic_stamp" IS 'Which models made the vectors, for verify()';
 
@@ -109,6 +120,8 @@ COMMENT ON COLUMN "memory"."semantic_erasures".agent IS 'The agent; empty where 
 COMMENT ON COLUMN "memory"."semantic_erasures".semantic IS 'How many records were removed and not yet answered for';
 COMMENT ON INDEX "memory"."semantic_erasures_pkey" IS 'One note a scope';
 
+ALTER TABLE "memory"."semantic" SET (toast_tuple_target = 4796, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
+
 ALTER TABLE "memory"."semantic"
   ALTER COLUMN tenant_id SET STATISTICS 0,
   ALTER COLUMN user_id SET STATISTICS 0,
@@ -127,7 +140,9 @@ ALTER TABLE "memory"."semantic"
   ALTER COLUMN redacted SET STATISTICS 0,
   ALTER COLUMN recorded_at SET STATISTICS 0,
   ALTER COLUMN embedder SET STATISTICS 0,
-  ALTER COLUMN embedding SET STATISTICS 0;
+  ALTER COLUMN embedding SET STATISTICS 0,
+  ALTER COLUMN handle SET STATISTICS 0,
+  ALTER COLUMN near SET STATISTICS 0;
 
 ALTER TABLE "memory"."semantic_derivations"
   ALTER COLUMN tenant_id SET STATISTICS 0,

@@ -52,9 +52,11 @@ function toVectorError(error: unknown, dimensions: number): MemoryError | undefi
     const finding = "the collection takes the vectors of another embedder alone";
     return new MemorySchemaError(`pgvector: ${finding}; verify() names it`, { findings: [finding] }, error);
   }
-  // SQLSTATE data_exception. In both messages of pgvector's the table's width comes first; they are never translated.
-  if (error.code !== "22000") return undefined;
-  const width = /^(?:expected|different vector dimensions) (\d+)/.exec(error.message)?.[1];
+  // SQLSTATEs data_exception and string_data_length_mismatch. In all messages of pgvector's the table's width comes first;
+  // they are never translated.
+  const width = /^(?:expected|different (?:(?:half)?vec(?:tor)? dimensions|bit lengths)) (\d+)/.exec(
+    error.message,
+  )?.[1];
   if (width === undefined) return undefined;
   return new EmbeddingDimensionError(
     `the collection holds vectors of width ${width}, the store those of ${dimensions}; verify() names everything that is wrong`,

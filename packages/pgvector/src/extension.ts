@@ -53,8 +53,11 @@ export function isMoved(error: unknown): boolean {
   return isFromServer(error) && MOVED.includes(error.code);
 }
 
-/** The error of a database that does not have the extension. */
+/** The error of a database that does not have the extension, or has it elsewhere than a moment ago. */
 export function missingExtension(cause?: unknown): MemorySchemaError {
-  const finding = "the extension vector is missing: CREATE EXTENSION vector;";
+  const finding =
+    cause === undefined
+      ? "the extension vector is missing: CREATE EXTENSION vector;"
+      : "the extension vector was moved, or the collection is not of this width and metric: verify() tells";
   return new MemorySchemaError(`pgvector: ${finding}`, { findings: [finding] }, cause);
 }

@@ -16,18 +16,8 @@ export function isMetric(name: unknown): name is Metric {
 
 /**
  * The score of a distance. Sums of float32 beyond its range are infinite, and their differences no number: such a record
- * comes last.
+ * scores least.
  */
-export function scoreSql(distance: string): string {
-  return `coalesce(nullif(1-(${distance}),'NaN'::float8),'-Infinity'::float8)`;
-}
-
-/** A score as text that keeps every bit, whatever `extra_float_digits` says; {@link readScore} reads it. */
-export function scoreTextSql(score: string): string {
-  return `encode(float8send(${score}),'hex')`;
-}
-
-/** A score from its column. */
-export function readScore(text: string | null | undefined): number {
-  return Buffer.from(text ?? "", "hex").readDoubleBE();
+export function scoreOf(distance: number): number {
+  return Number.isNaN(distance) ? Number.NEGATIVE_INFINITY : 1 - distance;
 }

@@ -2,9 +2,9 @@
 // and column, for the person who opens psql.
 
 import { checkSchemaVersion, quoteIdentifier, type SchemaLayout, schemaText } from "@memory/core/sql";
-import { type CollectionOptions, checkCollection } from "./collection.ts";
+import { type Collection, type CollectionOptions, checkCollection } from "./collection.ts";
 import { statisticsSql } from "./statistics.ts";
-import { SCHEMA_VERSION, tableNames, tablesOf } from "./tables.ts";
+import { SCHEMA_VERSION, storageParameters, tableNames, tablesOf } from "./tables.ts";
 
 export { SCHEMA_VERSION } from "./tables.ts";
 
@@ -36,8 +36,17 @@ export function schemaSql(options: SchemaOptions): string {
     partitioned: [tableNames(collection.collection).records],
   };
   const [title = "", ...rest] = schemaText(plan, collection).split("\n\n");
-  const statistics = statisticsSql(quoteIdentifier(collection.schema, "schema"), tables);
-  return `${[title, EXTENSION, rest.join("\n\n"), ...statistics].map((part) => part.trimEnd()).join("\n\n")}\n`;
+  const owner = quoteIdentifier(collection.schema, "schema");
+  return `${[title, EXTENSION, rest.join("\n\n"), storageSql(owner, collection), ...statisticsSql(owner, tables)].map((part) => part.trimEnd()).join("\n\n")}\n`;
+}
+
+// Of a table in partitions each has its own.
+function storageSql(owner: string, collection: Collection): string {
+  const { records } = tableNames(collection.collection);
+  const { partitions } = collection;
+  const names = partitions === undefined ? [records] : [...Array(partitions).keys()].map((n) => `${records}_${n}`);
+  const parameters = storageParameters(collection).join(", ");
+  return names.map((name) => `ALTER TABLE ${owner}.${quoteIdentifier(name)} SET (${parameters});`).join("\n");
 }
 
 /**

@@ -1,40 +1,199 @@
-// The statement of a search, its parameters and its row.
+// The statements of a search, their parameters and their rows. Every value that the planner could look at stands in a subquery
+// of its own, and every statement names the range of `handle`: so there is one plan, by the index of the first pass, before
+// the first ANALYZE as after it, at the first execution as at the hundredth.
 
 import type { Metric, NearestRequest } from "@memory/core/driver";
-import { columnsOf, metadataConditions, Params, RECORD_COLUMNS, type Statement } from "@memory/core/sql";
-import { METRICS, scoreSql, scoreTextSql } from "./metric.ts";
+import { columnsOf, metadataConditions, PART_COLUMNS, Params, RECORD_COLUMNS, type Statement } from "@memory/core/sql";
+import { METRICS } from "./metric.ts";
+import { rankSql, type Sketch, sketchOf } from "./sketch.ts";
 import { vectorText } from "./vector.ts";
+
+/** How a scope that is not larger than this is searched by a filter, or by signs: every record of it is looked at. */
+export const SMALL_SCOPE = 1_000;
+/** The most records of a tenant that a filter may keep to be looked at one by one. */
+export const MOST_MATCHES = 2_000;
+
+/** Always true. The planner takes an unknown range for a small part of the table, and only one index has the column. */
+const RANGE = "a.handle>=(SELECT '-9223372036854775808'::bigint) AND a.handle<=(SELECT '9223372036854775807'::bigint)";
+const PLACE = ["key", ...PART_COLUMNS];
+const HANDLE = [...PART_COLUMNS, "handle"];
+const COLUMNS = columnsOf("a", RECORD_COLUMNS);
+
+/** What a row of {@link SearchStatements} begins with, before the columns of a record and its distance. */
+export const FACT_COLUMNS = 3;
+
+/** A request as pieces of a statement. */
+interface Asked {
+  readonly p: Params;
+  readonly query: string;
+  readonly limit: string;
+  readonly isOfTenant: string;
+  readonly isInPlace: readonly string[];
+  /** Both of these. */
+  readonly within: string;
+  readonly isValid: string;
+  readonly matches: readonly string[];
+  readonly isLeast: readonly string[];
+}
+
+/** What is a statement's own. */
+interface Found {
+  readonly parts: readonly string[];
+  readonly found: string;
+  readonly facts: readonly string[];
+}
 
 /** The statements over the table of a collection. */
 export class SearchStatements {
   readonly #records: string;
-  readonly #vector: string;
-  readonly #operator: string;
+  readonly #extension: string;
+  readonly #metric: Metric;
+  readonly #dimensions: number;
+  readonly #sketch: Sketch;
 
   /** @param extension The schema of pgvector, quoted. */
-  constructor(records: string, extension: string, metric: Metric) {
+  constructor(records: string, extension: string, dimensions: number, metric: Metric) {
     this.#records = records;
-    this.#vector = `${extension}.vector`;
-    this.#operator = `OPERATOR(${extension}.${METRICS[metric].operator})`;
+    this.#extension = extension;
+    this.#metric = metric;
+    this.#dimensions = dimensions;
+    this.#sketch = sketchOf(dimensions, metric);
   }
 
-  /** The closest first. Rows: a record's columns, then its score (see `readScore`). */
-  nearest({ scope, reach, embedding, limit, asOf, filter, minScore }: NearestRequest): Statement {
-    const p = new Params();
-    const query = `(SELECT ${p.text(vectorText(embedding))}::${this.#vector})`;
-    const at = p.add(asOf, "::bigint");
-    const conditions = [
-      p.scope("a", scope, reach),
-      `(a.valid_from IS NULL OR a.valid_from<=${at})`,
-      `(a.valid_to IS NULL OR a.valid_to>${at})`,
-      ...metadataConditions(p, "a", scope, filter),
-    ];
-    const score = scoreSql(`a.embedding ${this.#operator} ${query}`);
-    const ranked = `SELECT ${columnsOf("a", RECORD_COLUMNS)},${score} AS score FROM ${this.#records} a WHERE ${conditions.join(" AND ")}`;
-    const least = minScore === undefined ? "" : ` WHERE a.score>=${p.add(String(minScore), "::text::float8")}`;
+  /**
+   * The closest of the `depth` records that the first pass ranks highest. Facts: whether these are all; the highest rank among
+   * them, null where it is not known; that of the one at the end of their first third. Rows: a record, its distance, its rank.
+   */
+  ranked(request: NearestRequest, depth: number): Statement {
+    const asked = this.#asked(request);
+    const { p, isOfTenant, within, isValid, matches } = asked;
+    const rank = rankSql(this.#dimensions, this.#metric, (name) => this.#operator(name));
+    const most = p.add(depth, "::bigint");
+    // By signs a small scope is looked at whole.
+    const depths = this.#sketch.isHalf
+      ? `SELECT ${most} AS depth`
+      : `SELECT CASE WHEN count(*)<=${SMALL_SCOPE} THEN greatest(${SMALL_SCOPE + 1},${most}) ELSE ${most} END AS depth FROM (${this.#sizing(within)}) a`;
+    const ranks = `SELECT ${columnsOf("a", HANDLE)},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid} ORDER BY rank NULLS FIRST LIMIT (SELECT depth FROM k)`;
+    const conditions = [isOfTenant, ...HANDLE.map((name) => `a.${name}=c.${name}`), isValid, ...matches];
+    const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,${this.#sketch.isHalf ? "NULL::float8" : rank} AS rank FROM ${this.#records} a WHERE ${conditions.join(" AND ")} OFFSET 0`;
+    // Two keys may have one handle.
+    const handles = `SELECT DISTINCT ${columnsOf("c", HANDLE)} FROM c`;
+    return this.#statement(asked, {
+      parts: [`k AS MATERIALIZED (${depths})`, `c AS MATERIALIZED (${ranks})`],
+      found: `SELECT a.* FROM (${handles}) c CROSS JOIN LATERAL (${found}) a`,
+      facts: [
+        "(SELECT count(*) FROM c)<(SELECT depth FROM k)",
+        bits("(SELECT CASE WHEN bool_or(c.rank IS NULL) THEN NULL ELSE max(c.rank) END FROM c)"),
+        this.#sketch.isHalf
+          ? "NULL"
+          : bits("(SELECT c.rank FROM c ORDER BY c.rank OFFSET (SELECT depth FROM k)/3 LIMIT 1)"),
+      ],
+    });
+  }
+
+  /** The closest of all records under the scope, each of which is looked at. Rows: a record and its distance. */
+  exact(request: NearestRequest): Statement {
+    const asked = this.#asked(request);
+    return this.#statement(asked, { parts: [], found: this.#every(asked), facts: ["true", "NULL", "NULL"] });
+  }
+
+  /**
+   * The closest of what a filter keeps: of a small scope all are looked at, of a large one those that an index has for the
+   * filter. Facts: whether these are all. Rows: a record and its distance.
+   */
+  filtered(request: NearestRequest): Statement {
+    const asked = this.#asked(request);
+    const { p, isOfTenant, isInPlace, within, isValid, matches, isLeast } = asked;
+    const isSmall = `(SELECT size FROM k)<=${SMALL_SCOPE}`;
+    // No column of the scope is named here, or the planner would walk through the scope.
+    const kept = `SELECT a.user_id,a.session_id,a.agent,a.key,a.valid_from,a.valid_to,${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")} AND NOT ${isSmall} LIMIT ${MOST_MATCHES + 1}`;
+    const own = [...isInPlace, isValid, ...isLeast].join(" AND ").replaceAll("a.", "m.");
+    const closest = `SELECT m.* FROM m WHERE ${own} ORDER BY ${orderBy("m")} LIMIT ${p.add(request.limit, "::bigint")}`;
+    const fetched = `SELECT ${COLUMNS} FROM ${this.#records} a WHERE ${isOfTenant} AND ${PLACE.map((name) => `a.${name}=m.${name}`).join(" AND ")} OFFSET 0`;
+    return this.#statement(asked, {
+      parts: [
+        `k AS MATERIALIZED (SELECT count(*) AS size FROM (${this.#sizing(within)}) a)`,
+        `m AS MATERIALIZED (${kept})`,
+      ],
+      found: `${this.#every(asked)} AND ${isSmall} UNION ALL SELECT a.*,m.distance,NULL::float8 FROM (${closest}) m CROSS JOIN LATERAL (${fetched}) a`,
+      facts: [`(SELECT count(*) FROM m)<=${MOST_MATCHES}`, "NULL", "NULL"],
+    });
+  }
+
+  // What is asked for, as conditions on `a`: each is said as often as it is needed, with the same parameters.
+  #asked(request: NearestRequest): Asked {
+    const p = new HiddenParams();
+    const { scope, reach, asOf, filter, minScore, limit } = request;
+    const vector = p.add(vectorText(request.embedding), "::text");
+    const [isOfTenant = "", ...isInPlace] = p.scope("a", scope, reach).split(" AND ");
+    const at = `(SELECT ${p.add(asOf, "::bigint")})`;
+    // Sums of float32 beyond its range may give no number; such a score is the least there is.
+    const score = "coalesce(nullif(1-a.distance,'NaN'),'-Infinity')";
     return {
-      text: `SELECT ${columnsOf("a", RECORD_COLUMNS)},${scoreTextSql("a.score")} FROM (${ranked}) a${least} ORDER BY a.score DESC,a.key,a.user_id,a.session_id,a.agent LIMIT ${p.add(limit, "::bigint")}`,
+      p,
+      query: this.#query(vector),
+      limit: p.add(limit, "::bigint"),
+      isOfTenant,
+      isInPlace,
+      within: [isOfTenant, ...isInPlace].join(" AND "),
+      isValid: `(a.valid_from IS NULL OR a.valid_from<=${at}) AND (a.valid_to IS NULL OR a.valid_to>${at})`,
+      matches: metadataConditions(p, "a", scope, filter),
+      isLeast: minScore === undefined ? [] : [`${score}>=(SELECT ${p.add(String(minScore), "::text::float8")})`],
+    };
+  }
+
+  #sizing(within: string): string {
+    return `SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${SMALL_SCOPE + 1}`;
+  }
+
+  #every({ within, isValid, matches }: Asked): string {
+    const conditions = [within, RANGE, isValid, ...matches].join(" AND ");
+    return `SELECT ${COLUMNS},${this.#distance()} AS distance,NULL::float8 AS rank FROM ${this.#records} a WHERE ${conditions}`;
+  }
+
+  #statement({ p, query, limit, isLeast }: Asked, { parts, found, facts }: Found): Statement {
+    const where = isLeast.length === 0 ? "" : ` WHERE ${isLeast.join(" AND ")}`;
+    const closest = `SELECT a.* FROM (${found}) a${where} ORDER BY ${orderBy("a")} LIMIT ${limit}`;
+    return {
+      text:
+        `WITH ${[`q AS MATERIALIZED (${query})`, ...parts].join(",")} SELECT ${facts.join(",")},${COLUMNS},${bits("a.distance")},${bits("a.rank")}` +
+        ` FROM (SELECT) o LEFT JOIN (${closest}) a ON true ORDER BY ${orderBy("a")}`,
       params: p.values,
     };
   }
+
+  // Not read anew for every record, as a parameter in its place would be.
+  #query(vector: string): string {
+    const { isHalf, type, hasNorm } = this.#sketch;
+    const near = isHalf
+      ? `${this.#extension}.l2_normalize(q.v)::${this.#extension}.${type}`
+      : `${this.#extension}.binary_quantize(q.v)::${type}`;
+    const norm = hasNorm ? `,${this.#extension}.vector_norm(q.v) AS norm` : "";
+    return `SELECT q.v,${near} AS near${norm} FROM (SELECT ${vector}::${this.#extension}.vector AS v OFFSET 0) q`;
+  }
+
+  #distance(): string {
+    return `a.embedding ${this.#operator(METRICS[this.#metric].operator)} (SELECT v FROM q)`;
+  }
+
+  #operator(name: string): string {
+    return `OPERATOR(${this.#extension}.${name})`;
+  }
+}
+
+// Parameters that the planner cannot look at: what it would make of one value it makes of all.
+class HiddenParams extends Params {
+  override text(value: string): string {
+    return `(SELECT ${super.text(value)})`;
+  }
+}
+
+// The closest first; what is no number comes last.
+function orderBy(alias: string): string {
+  return `${alias}.distance,${columnsOf(alias, PLACE)}`;
+}
+
+// A number as text that keeps every bit, whatever `extra_float_digits` says.
+function bits(number: string): string {
+  return `encode(float8send(${number}),'hex')`;
 }

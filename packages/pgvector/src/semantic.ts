@@ -5,7 +5,7 @@ import { compareScopes, compareText, sameScope } from "@memory/core/driver";
 import { RECORD_COLUMNS, type Row, readRecord, type ScopedExecutor, tenantStatement } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
 import type { Located } from "./extension.ts";
-import { readScore } from "./metric.ts";
+import { search } from "./search.ts";
 import type { VectorStatements } from "./statements.ts";
 import { readVector } from "./vector.ts";
 
@@ -15,10 +15,11 @@ const NUMBER_CHARACTERS = 16;
 
 /** The section over these statements. */
 export function semanticSection(
-  { dimensions, metric }: Collection,
+  collection: Collection,
   located: Located<VectorStatements>,
   { run, transaction }: ScopedExecutor,
 ): SemanticSection {
+  const { dimensions, metric } = collection;
   return {
     dimensions,
     metric,
@@ -58,14 +59,9 @@ export function semanticSection(
     },
 
     nearest(request, call): Promise<readonly NearestRow[]> {
-      return located.use(call, async ({ search }) => {
-        const { tenantId } = request.scope;
-        const rows = await run(request.scope, search.nearest(request), call);
-        return rows.map((row) => ({
-          record: readRecord(tenantId, row),
-          score: readScore(row[RECORD_COLUMNS.length]),
-        }));
-      });
+      return located.use(call, (statements) =>
+        search(collection, statements.search, request, (statement) => run(request.scope, statement, call)),
+      );
     },
 
     scan(request, call: DriverCall): Promise<readonly StoredRecord[]> {

@@ -17,7 +17,7 @@ export function vectorStatements(collection: Collection, extension: string): Vec
   const { records } = qualifiedNames(collection);
   return {
     records: new RecordStatements(records, `${extension}.vector`, collection.embedder, lockOf(collection)),
-    search: new SearchStatements(records, extension, collection.metric),
+    search: new SearchStatements(records, extension, collection.dimensions, collection.metric),
   };
 }
 

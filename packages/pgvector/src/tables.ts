@@ -17,6 +17,7 @@ import {
   textColumn,
 } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
+import { sketchColumns, sketchIncluded } from "./sketch.ts";
 
 /** The version of these tables; each change of them is a migration of its own and raises it by one. */
 export const SCHEMA_VERSION = 1;
@@ -38,8 +39,28 @@ export function embedderCheck(collection: string): string {
   return `${collection}_embedder`;
 }
 
+/** The widest vectors of which a page holds one beside its record; wider ones are kept apart from it. */
+const MOST_INLINE = 1_900;
+
+function isInline(dimensions: number): boolean {
+  return dimensions <= MOST_INLINE;
+}
+
+/**
+ * How the table of records is kept, a parameter a line: rows whole up to the length of their vector, so that looking at one
+ * is looking at one page; and vacuumed early, as the first pass of a search is quick where it need not look at the rows.
+ */
+export function storageParameters({ dimensions }: Collection): readonly string[] {
+  const target = isInline(dimensions) ? Math.max(2_032, Math.min(8_160, 4 * dimensions + 700)) : 2_032;
+  return [
+    ...(target === 2_032 ? [] : [`toast_tuple_target = ${target}`]),
+    "autovacuum_vacuum_insert_scale_factor = 0.02",
+    "autovacuum_vacuum_scale_factor = 0.05",
+  ];
+}
+
 /** All tables, in the order of their making. */
-export function tablesOf({ collection, dimensions, embedder }: Collection): readonly TablePlan[] {
+export function tablesOf({ collection, dimensions, metric, embedder }: Collection): readonly TablePlan[] {
   const names = tableNames(collection);
   const of = (name: string) => ({ name, version: SCHEMA_VERSION, isQuoted: true }) as const;
   const records: TablePlan = {
@@ -51,7 +72,11 @@ export function tablesOf({ collection, dimensions, embedder }: Collection): read
       textColumn("id", "The record's id"),
       ...RECORD_PLAN.map((plan) => (plan.name === "valid_from" ? optional(plan) : plan)),
       optional(textColumn("embedder", "The model that made the vector, as name@version, where the store was told")),
-      column("embedding", `vector(${dimensions})`, "The vector"),
+      {
+        ...column("embedding", `vector(${dimensions})`, "The vector"),
+        storage: isInline(dimensions) ? "main" : "external",
+      },
+      ...sketchColumns(dimensions, metric),
     ],
     checks: [
       tenantCheck(names.records),
@@ -61,6 +86,11 @@ export function tablesOf({ collection, dimensions, embedder }: Collection): read
     ],
     indexes: [
       primaryKey(`${names.records}_pkey`, `${SCOPE_LIST}, key`, "Each key once in a scope"),
+      plainIndex(
+        `${names.records}_near`,
+        `btree (${SCOPE_LIST}, handle) INCLUDE (${sketchIncluded(metric)})`,
+        "What resembles a vector: the first pass of a search reads its scope's part of this and nothing else",
+      ),
       metadataIndex(`${names.records}_metadata`),
       plainIndex(`${names.records}_stamp`, "embedder", "Which models made the vectors, for verify()"),
     ],

@@ -17,7 +17,8 @@ describe("schemaSql", () => {
 
   it("comments on every table and column", () => {
     const text = schemaSql({ dimensions: 3 });
-    const columns = text.match(/^ {2}[a-z_]+ (?:text|bigint|integer|numeric|jsonb|boolean|bit|vector)/gm) ?? [];
+    const columns =
+      text.match(/^ {2}[a-z_]+ (?:text|bigint|integer|numeric|jsonb|boolean|bit|vector|halfvec|double)/gm) ?? [];
     expect(text.match(/^COMMENT ON COLUMN /gm)).toHaveLength(columns.length);
     expect(text.match(/^COMMENT ON TABLE /gm)).toHaveLength(3);
   });

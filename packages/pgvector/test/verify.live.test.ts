@@ -129,22 +129,41 @@ describeOnEach("verify", (lane) => {
     await asOwner(url, (sql) =>
       sql.unsafe("ALTER TABLE memory.semantic DROP COLUMN redacted; DROP TABLE memory.semantic_erasures"),
     );
-    const error = await refusalOf(url, { dimensions: 4, metric: "l2" });
+    const error = await refusalOf(url, { dimensions: 4 });
     expect(isMemoryError(error, "EMBEDDING_DIMENSION") && error.schema?.findings).toHaveLength(2);
     await using store = connect(url, { dimensions: 4 });
     const call = store.index(scope, record([1, 0, 0, 0]));
     await expect(call).rejects.toMatchObject({ code: "MEMORY_SCHEMA" });
   });
 
-  it("tells a write and a search of another width than the table's", async () => {
+  it.each([
+    [3, 4],
+    [1_100, 1_200],
+  ])("tells a write and a search of another width than the table's (%i, %i)", async (there, given) => {
+    const url = await newDatabase();
+    await applySchema(url, { dimensions: there });
+    const vector = (width: number) => [...Array(width).keys()].map((n) => n + 1);
+    await using right = connect(url, { dimensions: there });
+    await right.index(scope, record(vector(there)));
+    await using store = connect(url, { dimensions: given });
+    const error = { code: "EMBEDDING_DIMENSION", expected: given, received: there };
+    await expect(store.index(scope, record(vector(given)))).rejects.toMatchObject(error);
+    await expect(store.search(scope, { embedding: vector(given) })).rejects.toMatchObject(error);
+  });
+
+  it("tells a search by another metric, or of a width that is kept otherwise, that the schema is wrong", async () => {
     const url = await newDatabase();
     await applySchema(url, { dimensions: 3 });
     await using right = connect(url, { dimensions: 3 });
     await right.index(scope, record([1, 0, 0]));
-    await using store = connect(url, { dimensions: 4 });
-    const error = { code: "EMBEDDING_DIMENSION", expected: 4, received: 3 };
-    await expect(store.index(scope, record([1, 0, 0, 0]))).rejects.toMatchObject(error);
-    await expect(store.search(scope, { embedding: [1, 0, 0, 0] })).rejects.toMatchObject(error);
+    await using other = connect(url, { dimensions: 3, metric: "l2" });
+    await expect(other.search(scope, { embedding: [1, 0, 0] })).rejects.toMatchObject({ code: "MEMORY_SCHEMA" });
+    expect(await findingsOf(url, { dimensions: 3, metric: "l2" })).not.toEqual([]);
+    const wide = { dimensions: 1_025, embedding: Array.from({ length: 1_025 }, () => 1) };
+    await using wider = connect(url, { dimensions: wide.dimensions });
+    await expect(wider.search(scope, { embedding: wide.embedding })).rejects.toMatchObject({
+      code: expect.stringMatching(/SCHEMA|DIMENSION/),
+    });
   });
 
   it("refuses another embedder's vectors, whether the schema names the embedder or only the rows do", async () => {

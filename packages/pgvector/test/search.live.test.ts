@@ -1,0 +1,296 @@
+// A search gives the exact answer, whatever it is asked and however often, and goes the way it is meant to: by the index of
+// the first pass, before the table was ever analysed as after it, and as a plan for any parameters as for these.
+
+import { type MemoryQuery, type Metric, memoryScope, memoryStoreSettings } from "@memory/core";
+import { createMemoryStore } from "@memory/core/driver";
+import { Pool } from "@memory/core/postgres-js";
+import type { Executor, Statement } from "@memory/core/sql";
+import type { PostgresServer } from "@tooling/servers";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pgvectorDriver } from "../src/driver.ts";
+import { PgvectorMemoryStore } from "../src/index.ts";
+import { describeOnEach } from "./lanes.ts";
+import { applySchema, asOwner } from "./target.ts";
+import { faultsOf, type Point, vectorsOf } from "./world.ts";
+
+const LARGE = 3_000;
+const SESSIONS = 40;
+const PER_SESSION = 50;
+const TOPICS = [...Array(12).keys()];
+const OFF_TOPIC = [100, 101, 102];
+const HOUR = 3_600_000;
+
+const large = memoryScope({ tenantId: "acme", userId: "large" });
+const user = memoryScope({ tenantId: "acme", userId: "sessions" });
+const session = (n: number) => memoryScope({ ...user, sessionId: `s${n}` });
+
+interface Collection {
+  readonly name: string;
+  readonly metric: Metric;
+  readonly dimensions: number;
+  readonly partitions?: number;
+}
+
+const collections: readonly Collection[] = [
+  { name: "cosine", metric: "cosine", dimensions: 48 },
+  { name: "l2", metric: "l2", dimensions: 48 },
+  { name: "inner", metric: "inner", dimensions: 48, partitions: 3 },
+  { name: "wide", metric: "cosine", dimensions: 1_100 },
+  { name: "wide_l2", metric: "l2", dimensions: 1_100 },
+];
+
+describeOnEach("a search", (lane) => {
+  let server: PostgresServer;
+  const opened: PgvectorMemoryStore[] = [];
+
+  beforeAll(async () => {
+    server = await lane.start({ settings: { autovacuum: "off" } });
+  });
+  afterAll(async () => {
+    await Promise.all(opened.map((store) => store.close()));
+    await server?.stop();
+  });
+
+  const connect = ({ name, metric, dimensions }: Collection) => {
+    const store = PgvectorMemoryStore.connect(memoryStoreSettings({ dsn: server.url, attemptTimeoutMs: 60_000 }), {
+      dimensions,
+      metric,
+      collection: name,
+    });
+    opened.push(store);
+    return store;
+  };
+
+  /** Everything that a search sends, and what it does. */
+  async function sentBy(
+    { name, metric, dimensions }: Collection,
+    query: MemoryQuery & { readonly embedding: readonly number[] },
+    scope = large,
+  ) {
+    const pool = new Pool(postgres, memoryStoreSettings({ dsn: server.url, poolSize: 1, attemptTimeoutMs: 60_000 }));
+    const statements: Statement[] = [];
+    const noting: Executor = {
+      client: pool,
+      concurrency: 1,
+      run: (statement, patience) => {
+        if (statement.text.startsWith("WITH")) statements.push(statement);
+        return pool.run(statement, patience);
+      },
+      batch: (list, patience) => pool.batch(list, patience),
+      transaction: (body, patience) => pool.transaction(body, patience),
+      isStray: () => false,
+      close: () => pool.close(),
+    };
+    const store = createMemoryStore(pgvectorDriver(noting, { dimensions, metric, collection: name }), {});
+    try {
+      await store.search(scope, query);
+      return statements;
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** How the statement is done, as a plan for these parameters and as one for any. */
+  async function plansOf({ text, params }: Statement): Promise<readonly string[]> {
+    return await asOwner(server.url, async (sql) => {
+      const plans: string[] = [];
+      for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+        await sql.unsafe(`SET plan_cache_mode = ${mode}`);
+        const rows = await sql.unsafe(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ${text}`, [...params], {
+          prepare: true,
+        });
+        plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+      }
+      return plans;
+    });
+  }
+
+  describe.each(collections)("of the collection $name", (collection) => {
+    const { name, metric, dimensions, partitions } = collection;
+    const isWide = dimensions > 1_024;
+    const size = isWide ? LARGE / 2 : LARGE;
+    let store: PgvectorMemoryStore;
+    let points: readonly Point[];
+    let ofSessions: readonly Point[];
+    const now = Date.now();
+
+    beforeAll(async () => {
+      await applySchema(server.url, {
+        dimensions,
+        metric,
+        collection: name,
+        ...(partitions === undefined ? {} : { partitions }),
+      });
+      store = connect(collection);
+      points = vectorsOf(dimensions, size, TOPICS, 1).map((vector, n) => ({ key: `k${n}`, vector }));
+      await store.indexAll(
+        large,
+        points.map(({ key, vector }, n) => ({
+          key,
+          value: n,
+          source: "t",
+          embedding: vector,
+          metadata: { rare: n % 300 === 0, half: n % 2 === 0 },
+          ...(n % 2 === 0 ? {} : { validFrom: now - 2 * HOUR, validTo: now + 1_000 * HOUR }),
+        })),
+      );
+      // The same keys in every session.
+      const all: Point[] = [];
+      for (let n = 0; n < SESSIONS; n += 1) {
+        const own = vectorsOf(dimensions, PER_SESSION, [n % 12], 100 + n).map((vector, index) => ({ index, vector }));
+        all.push(...own.map(({ index, vector }) => ({ key: `${n}/${index}`, vector })));
+        await store.indexAll(
+          session(n),
+          own.map(({ index, vector }) => ({ key: `${n}/${index}`, value: n, source: "t", embedding: vector })),
+        );
+      }
+      ofSessions = all;
+    }, 120_000);
+
+    const onTopic = () => vectorsOf(dimensions, 12, TOPICS, 7);
+    const offTopic = () => vectorsOf(dimensions, 12, OFF_TOPIC, 8);
+    const queries = () => [...onTopic(), ...offTopic()];
+
+    async function faults(
+      query: Omit<MemoryQuery, "embedding">,
+      among: readonly Point[] = points,
+      scope = large,
+    ): Promise<readonly string[]> {
+      const found: string[] = [];
+      for (const embedding of queries()) {
+        const hits = await store.search(scope, { ...query, embedding });
+        const { limit = 10 } = query;
+        found.push(...faultsOf(hits, among, embedding, metric, limit));
+      }
+      return found;
+    }
+
+    // Signs are an estimate: of what is asked on a topic a place in a hundred may be another's.
+    const allowed = isWide ? Math.ceil(24 * 10 * 0.01) : 0;
+
+    it("gives the closest of a large scope in their order, on topic and off it", async () => {
+      expect((await faults({})).length).toBeLessThanOrEqual(allowed);
+    });
+
+    it("gives the closest of a small scope in their order", async () => {
+      const own = ofSessions.filter(({ key }) => key.startsWith("3/"));
+      expect(await faults({}, own, session(3))).toEqual([]);
+      expect(await faults({ limit: 1_000 }, own, session(3))).toEqual([]);
+    });
+
+    it("fills a limit of 1 and of 1,000", async () => {
+      expect((await faults({ limit: 1 })).length).toBeLessThanOrEqual(allowed);
+      expect((await faults({ limit: 1_000 })).length).toBeLessThanOrEqual(allowed * 100);
+    });
+
+    it("gives the closest under a user, over all sessions", async () => {
+      const found = await faults({ reach: "under" }, ofSessions, user);
+      expect(found.length).toBeLessThanOrEqual(allowed);
+    });
+
+    it("gives the closest of what a filter keeps, of one in 300 and of half", async () => {
+      const kept = (every: number) => points.filter((_, n) => n % every === 0);
+      expect(await faults({ filter: { rare: true } }, kept(300))).toEqual([]);
+      expect(await faults({ filter: { rare: true }, limit: 1_000 }, kept(300))).toEqual([]);
+      expect((await faults({ filter: { half: true } }, kept(2))).length).toBeLessThanOrEqual(allowed);
+      expect(await faults({ filter: { half: true, rare: true, none: 1 } }, [])).toEqual([]);
+    });
+
+    it("gives the closest of what is valid then", async () => {
+      const before = points.filter((_, n) => n % 2 === 0);
+      expect((await faults({ asOf: now - 3 * HOUR }, before)).length).toBeLessThanOrEqual(allowed);
+    });
+
+    it("gives what scores no less than is asked, and not more than the limit", async () => {
+      for (const embedding of queries()) {
+        const all = await store.search(large, { embedding, limit: 1_000 });
+        for (const place of [0, 4, 30]) {
+          const minScore = all[place]?.score ?? 0;
+          const hits = await store.search(large, { embedding, minScore });
+          expect(hits.map((hit) => hit.record.key)).toEqual(
+            all.slice(0, Math.min(10, place + 1)).map((hit) => hit.record.key),
+          );
+        }
+      }
+    });
+
+    it("goes by the index of the first pass, before and after ANALYZE, for these parameters and for any", async () => {
+      const embedding = onTopic()[0] ?? [];
+      for (const isAnalysed of [false, true]) {
+        if (isAnalysed) await server.psql(`VACUUM ANALYZE memory.${name}`);
+        for (const [scope, query] of [
+          [large, { embedding }],
+          [user, { embedding, reach: "under" }],
+        ] as const) {
+          const statements = await sentBy(collection, query, scope);
+          if (!isWide) expect(statements).toHaveLength(1);
+          for (const statement of statements) {
+            for (const plan of await plansOf(statement)) {
+              expect(plan).toMatch(
+                partitions === undefined ? RegExp(`Index (?:Only )?Scan using ${name}_near`) : /_idx/,
+              );
+              expect(plan).not.toMatch(/Seq Scan on (?!.*never executed)|Bitmap Heap|Gather|_pkey/);
+            }
+          }
+        }
+      }
+    });
+
+    it("goes by the index of metadata where a filter keeps little of a large scope", async () => {
+      const [statement, ...others] = await sentBy(collection, {
+        embedding: onTopic()[0] ?? [],
+        filter: { rare: true },
+      });
+      expect(others).toEqual([]);
+      for (const plan of statement === undefined ? [] : await plansOf(statement)) {
+        expect(plan).toMatch(
+          partitions === undefined ? RegExp(`Bitmap Index Scan on ${name}_metadata`) : /Bitmap Index Scan/,
+        );
+        expect(plan).toMatch(/never executed/);
+      }
+    });
+
+    it("is the same at the sixth and the hundredth time", async () => {
+      const [embedding = []] = offTopic();
+      const first = await store.search(large, { embedding });
+      for (let turn = 2; turn <= 100; turn += 1) {
+        const hits = await store.search(large, { embedding });
+        if (turn === 6 || turn === 100) expect(hits).toEqual(first);
+      }
+    });
+  });
+
+  it.each([1, 8, 384, 768, 769, 1_024, 1_025, 1_536, 2_000, 2_001, 4_000, 16_000])(
+    "finds records with the longest names there are, in %i dimensions",
+    async (dimensions) => {
+      for (const metric of ["cosine", "l2"] as const) {
+        const collection = { name: `long_${metric}_${dimensions}`, metric, dimensions };
+        await applySchema(server.url, { dimensions, metric, collection: collection.name });
+        const store = connect(collection);
+        // So random that nothing of it can be compressed.
+        const text = (bytes: number, seed: number) =>
+          vectorsOf(bytes, 1, [seed], seed)
+            .flat()
+            .map((value) => String.fromCharCode(33 + (Math.abs(Math.floor(value * 1e6)) % 90)))
+            .join("");
+        const scope = memoryScope({
+          tenantId: text(256, 1),
+          userId: text(256, 2),
+          sessionId: text(256, 3),
+          agent: text(256, 4),
+        });
+        const vectors = vectorsOf(dimensions, 30, TOPICS, 5);
+        const points = vectors.map((vector, n) => ({ key: text(1_024, 10 + n), vector }));
+        await store.indexAll(
+          scope,
+          points.map(({ key, vector }, n) => ({ key, value: n, source: "t", embedding: vector })),
+        );
+        for (const query of vectorsOf(dimensions, 3, OFF_TOPIC, 6)) {
+          const hits = await store.search(scope, { embedding: query });
+          expect(faultsOf(hits, points, query, metric, 10)).toEqual([]);
+        }
+      }
+    },
+  );
+});
