@@ -40,7 +40,7 @@ export function vectorsOf(
 }
 
 /** The score of one vector for another. */
-export function scoreBy(metric: Metric, a: readonly number[], b: readonly number[]): number {
+function scoreBy(metric: Metric, a: readonly number[], b: readonly number[]): number {
   let [product, square] = [0, 0];
   for (const [index, value] of a.entries()) {
     const other = b[index] ?? 0;
