@@ -1,6 +1,5 @@
 // PostgreSQL with pgvector in this process (PGlite), its data in a folder.
 
-import { createServer } from "node:net";
 import { PGlite } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
@@ -20,11 +19,10 @@ export async function startEmbedded(folder: string, model: Model): Promise<Datab
   const db = await PGlite.create(folder, { extensions: { vector } });
   if (!(await hasTable(db, "memory.episodes"))) await db.exec(schemaSql());
   if (!(await hasTable(db, "memory.semantic"))) await db.exec(vectorSchemaSql(collection));
-  const port = await freePort();
-  const server = new PGLiteSocketServer({ db, port, host: "127.0.0.1", maxConnections: 8 });
+  const server = new PGLiteSocketServer({ db, port: 0, maxConnections: 8 });
   await server.start();
   // One connection for both stores: there is one backend.
-  const sql = postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1, onnotice: () => {} });
+  const sql = postgres(`postgres://postgres@${server.getServerConn()}/postgres`, { max: 1, onnotice: () => {} });
   return {
     where: `PGlite in ${folder}`,
     startOver: `delete the folder ${folder}`,
@@ -43,15 +41,4 @@ export async function startEmbedded(folder: string, model: Model): Promise<Datab
 async function hasTable(db: PGlite, name: string): Promise<boolean> {
   const { rows } = await db.query("SELECT 1 WHERE to_regclass($1) IS NOT NULL", [name]);
   return rows.length > 0;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((settle, fail) => {
-    const probe = createServer();
-    probe.once("error", fail);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => settle(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

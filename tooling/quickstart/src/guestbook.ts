@@ -48,9 +48,9 @@ async function recall({ store, checks }: Stage, screen: Screen, { value }: Memor
   checks.same("the guest book has the last run as an episode", episode?.record.value, words);
   const known = await store.recall(GUESTBOOK, keyOf(run));
   checks.same("the guest book has the last run among things known", known?.value, words);
-  const turns = await store.read(GUESTBOOK, "runs");
-  const still = Array.isArray(turns?.value) ? turns.value.length : 0;
-  screen.row("remembered by", `its facts, ${episodes.length} episodes, a vector, and ${still} turns of working memory`);
+  const turns = await store.read(GUESTBOOK, "runs", { last: 1 });
+  const isTurn = Array.isArray(turns?.value) && turns.value[0] === words;
+  screen.row("remembered as", `a fact, an episode and a vector${isTurn ? ", and still a turn of working memory" : ""}`);
 }
 
 function keyOf(run: number): string {

@@ -2,7 +2,6 @@
 // and what cannot be used is told with what to do about it.
 
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
@@ -17,18 +16,19 @@ const TIMEOUT_MS = 180_000;
 
 describe("a data folder", () => {
   let folder: string;
+  let data: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "quickstart-data-"));
+    data = join(folder, "data");
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it("remembers every run, but for working memory", { timeout: TIMEOUT_MS }, async () => {
-    const output = await remembersEveryRun({ data: join(folder, "runs") }, () => 0);
+    const output = await remembersEveryRun({ data }, false);
     expect(output).toMatch(/working +in this process\n +durable +PGlite in .*\n(?: {21}.*\n)* +semantic +PGlite in /);
   });
 
   it("forgets one person and nobody else", { timeout: TIMEOUT_MS }, async () => {
-    const data = join(folder, "people");
     const dump = async (): Promise<string> => {
       const db = await PGlite.create(data, { extensions: { vector } });
       const found = await dumpOf(db);
@@ -40,22 +40,22 @@ describe("a data folder", () => {
   });
 
   it("of another version is told with what is wrong and how to begin anew", { timeout: TIMEOUT_MS }, async () => {
-    const data = join(folder, "older");
-    const db = await PGlite.create(data, { extensions: { vector } });
+    const older = join(folder, "older");
+    const db = await PGlite.create(older, { extensions: { vector } });
     await db.exec(
       "CREATE SCHEMA memory; CREATE TABLE memory.episodes (id text); CREATE TABLE memory.semantic (id text)",
     );
     await db.close();
-    const { code, complaints } = await run(["--data", data], { startEngine });
+    const { code, complaints } = await run(["--data", older], { startEngine });
     expect(code).toBe(1);
     expect(complaints).toContain("profile_versions");
-    expect(complaints).toContain(`delete the folder ${data}`);
+    expect(complaints).toContain(`delete the folder ${older}`);
   });
 });
 
 test("a PostgreSQL without pgvector is told by what it lacks", { timeout: TIMEOUT_MS }, async () => {
   const db = await PGlite.create();
-  const server = new PGLiteSocketServer({ db, port: await freePort(), host: "127.0.0.1" });
+  const server = new PGLiteSocketServer({ db, port: 0 });
   await server.start();
   try {
     const dsn = `postgres://postgres@${server.getServerConn()}/postgres`;
@@ -71,8 +71,8 @@ test("a PostgreSQL without pgvector is told by what it lacks", { timeout: TIMEOU
 });
 
 test("a server that is not there is told, without its password", { timeout: TIMEOUT_MS }, async () => {
-  const port = await freePort();
-  const dsn = `postgres://agent:secret-word@127.0.0.1:${port}/app`;
+  // Nobody listens on port 1.
+  const dsn = "postgres://agent:secret-word@127.0.0.1:1/app";
   const { code, complaints, wasOpened } = await run(["--postgres", dsn], { startEngine });
   expect([code, wasOpened]).toEqual([1, false]);
   expect(complaints).toContain("PostgreSQL cannot be used (ECONNREFUSED)");
@@ -99,15 +99,4 @@ async function dumpOf(db: PGlite): Promise<string> {
     found.push(...rows.map(({ row }) => row));
   }
   return found.join("\n");
-}
-
-function freePort(): Promise<number> {
-  return new Promise((settle, fail) => {
-    const probe = createServer();
-    probe.once("error", fail);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => settle(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

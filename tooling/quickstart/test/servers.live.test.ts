@@ -31,7 +31,7 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("real servers", (
 
   it("remember every run, working memory too", { timeout: TIMEOUT_MS }, async () => {
     await redis.cli("SET", "somebody-elses", "x");
-    const output = await remembersEveryRun(await places("runs"), (runs) => runs);
+    const output = await remembersEveryRun(await places("runs"), true);
     expect(output).toMatch(/working +Redis, keys memory-demo:\*.*\n +durable +PostgreSQL.*\n +semantic +PostgreSQL/);
     const schemas = await postgres.psql(
       "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1",
