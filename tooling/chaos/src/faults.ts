@@ -22,6 +22,8 @@ export interface FaultKind {
   /** How often it is chosen, beside the others of its lane. */
   readonly weight: number;
   readonly mode: Mode;
+  /** It can be done once in a run: nobody follows the one that was promoted. */
+  readonly isOnce?: true;
 }
 
 const brief: readonly [number, number] = [50, 500];
@@ -70,7 +72,7 @@ export const FAULTS: Readonly<Record<Lane, Readonly<Record<string, FaultKind>>>>
     crowd: { ms: brief, weight: 0.7, mode: "whole" },
     "disk-full": { ms: [300, 1_500], weight: 2, mode: "whole" },
     pooler: { ms: brief, weight: 1.5, mode: "whole" },
-    promote: { ms: brief, weight: 1.5, mode: "whole" },
+    promote: { ms: brief, weight: 1.5, mode: "whole", isOnce: true },
   },
   client: {
     "kill-client": { ms: [0, 300], weight: 1, mode: "whole" },

@@ -41,11 +41,12 @@ export function deploymentOf(seed: number, stores: readonly string[], hasSmallDi
 export function planOf(seed: number, ms: number, known: Known): Readonly<Record<Lane, readonly PlannedFault[]>> {
   const lane = (name: Lane): readonly PlannedFault[] => {
     const dice = Dice.of(seed, `faults ${name}`);
-    const kinds = known[name].map((kind) => [FAULTS[name][kind]?.weight ?? 0, kind] as const);
+    let kinds = known[name].map((kind) => [FAULTS[name][kind]?.weight ?? 0, kind] as const);
     const planned: PlannedFault[] = [];
     for (let rest = ms; rest > 0 && kinds.length > 0; ) {
       const fault = drawFault(dice, name, dice.weighted(kinds));
       planned.push(fault);
+      if (FAULTS[name][fault.kind]?.isOnce === true) kinds = kinds.filter(([, kind]) => kind !== fault.kind);
       rest -= fault.waitMs + fault.ms;
     }
     return planned;

@@ -38,6 +38,13 @@ describe("a plan", () => {
     );
   });
 
+  it("promotes a standby once at most", () => {
+    for (const seed of seeds) {
+      const { postgres } = planOf(seed, 60_000, known);
+      expect(postgres.filter(({ kind }) => kind === "promote").length).toBeLessThan(2);
+    }
+  });
+
   it("deploys only what its stores stand on, and no small disk where none can be had", () => {
     expect(seeds.map((seed) => deploymentOf(seed, ["redis"], true).postgres)).not.toContain("single");
     expect(seeds.map((seed) => deploymentOf(seed, ["postgres"], false).postgres)).not.toContain("small");

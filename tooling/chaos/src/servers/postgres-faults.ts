@@ -94,8 +94,7 @@ async function promote(
   isAway: boolean,
 ): Promise<void> {
   const { primary, standby } = servers;
-  // Once: nobody follows the one that was promoted.
-  if (standby === undefined) return;
+  if (standby === undefined) throw new Error("there is no standby any more");
   await waitForStandby(primary);
   await primary.kill();
   // Its machine is gone with it, or something before it still takes connections and drops them.
