@@ -9,6 +9,7 @@ import { importRecords } from "./import.ts";
 import { inMemoryDriver } from "./in-memory/driver.ts";
 import type { LogEntry, MemoryDriver, PutRequest } from "./model/driver.ts";
 import { MemoryRecordError } from "./model/errors.ts";
+import type { MemoryStore } from "./model/protocol.ts";
 import type { MemoryRecord } from "./model/record.ts";
 import type { MemoryScope } from "./model/scope.ts";
 import { createMemoryStore } from "./store.ts";
@@ -16,9 +17,9 @@ import { createMemoryStore } from "./store.ts";
 const ann: MemoryScope = { tenantId: "acme", userId: "ann" };
 const bob: MemoryScope = { tenantId: "acme", userId: "bob" };
 
-function episode(fields: Partial<MemoryRecord> = {}): MemoryExport {
+function episode(fields: Partial<MemoryRecord> = {}, beside: object = {}): MemoryExport {
   const record = { id: "e", kind: "episodic", scope: ann, key: "k", value: 1, source: "s", confidence: 1 } as const;
-  return { record: { ...record, validFrom: 5, recordedAt: 6, ...fields } };
+  return { record: { ...record, validFrom: 5, recordedAt: 6, ...fields }, ...beside };
 }
 
 function working(fields: Partial<MemoryRecord> = {}): MemoryRecord {
@@ -60,11 +61,11 @@ function opened() {
 }
 
 describe("two lines of one (scope, id)", () => {
-  test("with other content are a conflict, and neither is stored", async () => {
+  test("with other content are a conflict of the second, and the first is held", async () => {
     const { store } = opened();
     const lines = [episode(), episode({ value: 2 })];
     await expect(importRecords(store, lines)).rejects.toMatchObject({ code: "MEMORY_CONFLICT", id: "e", key: "k" });
-    expect(await store.episodes(ann)).toEqual([]);
+    expect((await store.episodes(ann)).map(({ record }) => record.value)).toEqual([1]);
   });
 
   test("with the same content, its members in any order, are one episode", async () => {
@@ -115,14 +116,35 @@ describe("a line that lacks something", () => {
     expect(logs).toEqual([]);
   });
 
+  test.each<[string, object]>([
+    ["expiresInMS", { record: working(), expiresInMS: 5 }],
+    ["lineage", { record: working(), lineage: 1 }],
+    ["settles", episode({}, { settles: [1] })],
+    ["expiresInMs", episode({}, { expiresInMs: 5 })],
+    ["__proto__", JSON.parse(JSON.stringify(episode()).replace("{", '{"__proto__":1,'))],
+  ])("or holds beside its record what its kind does not know is refused: %s", async (name, line) => {
+    const { store } = opened();
+    const error = { code: "MEMORY_RECORD", path: `1.${name}` };
+    await expect(importRecords(store, [untyped(line)])).rejects.toMatchObject(error);
+  });
+
+  test("is taken with what is said to be absent, and a number of a version where there are none is passed over", async () => {
+    const { store } = opened();
+    const line = { ...episode({ version: 7 }), lineage: undefined, expiresInMs: undefined };
+    await importRecords(store, [untyped(line), { record: working({ version: 7 }) }]);
+    expect((await store.episodes(ann))[0]?.record).not.toHaveProperty("version");
+    expect(await store.read(ann, "k")).not.toHaveProperty("version");
+  });
+
   test.each([
     ["its version", { version: undefined }, 1, []],
     ["its validFrom", { validFrom: undefined }, 1, []],
+    ["its recordedAt, which would be another one each time", { recordedAt: undefined }, 1, []],
     ["its lineage", {}, undefined, []],
     ["a number in what it settles", {}, 1, [0]],
   ])("is refused: a version without %s", async (_, missing, lineage, settles) => {
     const { store } = opened();
-    const fields = { kind: "profile", validFrom: 1, version: 1, ...missing };
+    const fields = { kind: "profile", validFrom: 1, recordedAt: 1, version: 1, ...missing };
     const given = Object.entries({ ...working(), ...fields }).filter(([, value]) => value !== undefined);
     const line = { record: Object.fromEntries(given), ...(lineage === undefined ? {} : { lineage }), settles };
     await expect(importRecords(store, [untyped(line)])).rejects.toMatchObject({ code: "MEMORY_RECORD" });
@@ -210,6 +232,7 @@ describe("versions that do not follow one another are a conflict, and nothing is
     ["one that is there with another value", version(2, { value: "else" })],
     ["one that is there and was recorded at another time", version(2, { recordedAt: 21 })],
     ["one that is there in another lineage", version(2, {}, 2)],
+    ["one that is there and settled nothing", { ...version(2), settles: [2] }],
   ])("%s", async (_what, line) => {
     const { store } = opened();
     await importRecords(store, held);
@@ -257,6 +280,48 @@ test("an import that fails in the middle has brought the lines before", async ()
   expect((await store.episodes(ann)).map(({ record }) => record.id)).toEqual(["e"]);
   expect(await store.recall(ann, "v")).not.toBeNull();
   expect(await store.read(ann, "k")).not.toBeNull();
+});
+
+describe("the lines before the one that an import fails on are imported, and none after it,", () => {
+  const embedding = Array.from({ length: 384 }, (_, at) => (at === 0 ? 1 : 0));
+  const vector = (key: string): MemoryExport => ({ record: { ...working({ key, embedding }), kind: "semantic" } });
+  const there = async (store: MemoryStore) => [
+    ...(await store.episodes(ann)).map(({ record }) => record.id).sort(),
+    ...(await Promise.all(["v", "w"].map((key) => store.recall(ann, key)))).map((record) => record?.key),
+  ];
+
+  test("where it is an episode among others and among vectors", async () => {
+    const { store } = opened();
+    await store.log(ann, { id: "held", key: "k", value: 1, source: "s" });
+    const lines = [episode(), vector("v"), episode({ id: "held", value: 2 }), episode({ id: "after" }), vector("w")];
+    await expect(importRecords(store, lines)).rejects.toMatchObject({
+      code: "MEMORY_CONFLICT",
+      message: expect.stringMatching(/^line 3: /),
+    });
+    expect(await there(store)).toEqual(["e", "held", "v", undefined]);
+  });
+
+  test("which is the first of several, whichever the driver finds first", async () => {
+    const { store } = opened();
+    for (const id of ["x", "y", "z"]) await store.log(ann, { id, key: "k", value: 1, source: "s" });
+    const lines = [episode(), ...["z", "x", "y"].map((id) => episode({ id, value: 2 })), vector("v")];
+    await expect(importRecords(store, lines)).rejects.toMatchObject({ message: expect.stringMatching(/^line 2: /) });
+    expect(await there(store)).toEqual(["e", "x", "y", "z", undefined, undefined]);
+  });
+
+  test("where all of one kind fail together, those of another kind before them", async () => {
+    const inner = inMemoryDriver();
+    const { episodic } = inner;
+    if (episodic === undefined) throw new Error("the section is missing");
+    const refusing = { ...inner, episodic: { ...episodic, log: () => Promise.reject(new Error("no")) } };
+    const store = createMemoryStore(refusing, { clock: new HandClock() });
+    const lines = [vector("v"), episode(), vector("w"), episode({ id: "other" })];
+    await expect(importRecords(store, lines)).rejects.toMatchObject({
+      code: "MEMORY_UNAVAILABLE",
+      message: expect.stringMatching(/^lines 2 to 4: /),
+    });
+    expect(await there(store)).toEqual(["v", undefined]);
+  });
 });
 
 test("a source that fails in the middle has brought the lines before, and its error comes out", async () => {

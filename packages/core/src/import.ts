@@ -1,7 +1,8 @@
 // Bringing memory along: writes exported records elsewhere as they were, checked, masked and measured as every write is.
 
 import type { MemoryExport } from "./export.ts";
-import type { LogEntry, StoredRecord, WritePlan } from "./model/driver.ts";
+import { checkLine, type Gathered, linesAtFault, placeInKey, remaining } from "./import-line.ts";
+import type { StoredRecord, WritePlan } from "./model/driver.ts";
 import { isMemoryError, locate, MemoryConflictError, MemoryRecordError } from "./model/errors.ts";
 import { uuidV7 } from "./model/id.ts";
 import type { CallOptions, MemoryStore } from "./model/protocol.ts";
@@ -63,18 +64,12 @@ export async function importRecords(
   return run.receipt();
 }
 
-/** What waits to be written with others, and the number of its line. */
-interface Gathered<T> {
-  readonly line: number;
-  readonly entry: T;
-}
-
 class Import {
   readonly #counts: Partial<Record<MemoryKind, number>> = {};
   readonly #store: StoreContext;
   readonly #signal: AbortSignal | undefined;
-  #episodes: Gathered<LogEntry>[] = [];
-  #vectors: Gathered<StoredRecord>[] = [];
+  #episodes: Gathered[] = [];
+  #vectors: Gathered[] = [];
   #last: OperationCall | undefined;
 
   constructor(store: StoreContext, signal: AbortSignal | undefined) {
@@ -99,15 +94,12 @@ class Import {
       throw new MemoryRecordError("a line of an import holds no record of a known kind", { path: "record.kind" });
     }
     this.#store.section(kind);
+    checkLine(kind, line);
     const prepared = this.#prepare(kind, line.record);
     if (kind === "profile") await this.#takeVersion(prepared.stored, line);
     else if (kind === "working") await this.#takeWorking(prepared, line);
-    else if (kind === "episodic") {
-      if (prepared.stored.validFrom === undefined) throw incomplete("an episode of an import lacks its validFrom");
-      this.#episodes.push({ line: number, entry: { record: prepared.stored, anyFrom: false } });
-    } else {
-      this.#vectors.push({ line: number, entry: prepared.stored });
-    }
+    else if (kind === "episodic") this.#episodes.push({ line: number, record: prepared.stored });
+    else this.#vectors.push({ line: number, record: prepared.stored });
   }
 
   receipt(): ImportReceipt {
@@ -121,33 +113,39 @@ class Import {
     const vectors = this.#vectors;
     this.#episodes = [];
     this.#vectors = [];
-    if (episodes.length > 0) {
-      await this.#written(episodes, lineOfEpisode, (entries) =>
-        logEntries(this.#store.section("episodic"), entries, this.#call()),
-      );
-      this.#count("episodic", episodes.length);
+    await this.#write(episodes, vectors);
+  }
+
+  async #write(episodes: readonly Gathered[], vectors: readonly Gathered[]): Promise<void> {
+    try {
+      await this.#log(episodes);
+    } catch (reason) {
+      // All or nothing went: nothing. Those before the line at fault are brought all the same.
+      const [first, where] = linesAtFault(episodes, reason);
+      const before = (all: readonly Gathered[]) => all.filter(({ line }) => line < first);
+      await this.#write(before(episodes), before(vectors));
+      throw this.#at(reason, String(first), where);
     }
-    if (vectors.length > 0) {
-      await this.#written(vectors, undefined, async (records) => {
-        const last = new Map(records.map((record) => [placeOf(record.scope, record.key), record]));
-        await this.#store.section("semantic").index([...last.values()], this.#call());
-      });
-      this.#count("semantic", vectors.length);
+    try {
+      await this.#index(vectors);
+    } catch (reason) {
+      const [first, where] = linesAtFault(vectors, reason);
+      throw this.#at(reason, String(first), where);
     }
   }
 
-  async #written<T>(
-    gathered: readonly Gathered<T>[],
-    lineOf: ((gathered: readonly Gathered<T>[], error: unknown) => number | undefined) | undefined,
-    write: (entries: readonly T[]) => Promise<void>,
-  ): Promise<void> {
-    try {
-      await write(gathered.map(({ entry }) => entry));
-    } catch (error) {
-      const first = lineOf?.(gathered, error) ?? gathered[0]?.line;
-      const last = lineOf?.(gathered, error) ?? gathered.at(-1)?.line;
-      throw this.#at(error, String(first), first === last ? `line ${first}` : `lines ${first} to ${last}`);
-    }
+  async #log(episodes: readonly Gathered[]): Promise<void> {
+    if (episodes.length === 0) return;
+    const entries = episodes.map(({ record }) => ({ record, anyFrom: false }));
+    await logEntries(this.#store.section("episodic"), entries, this.#call());
+    this.#count("episodic", episodes.length);
+  }
+
+  async #index(vectors: readonly Gathered[]): Promise<void> {
+    if (vectors.length === 0) return;
+    const last = new Map(vectors.map(({ record }) => [placeOf(record.scope, record.key), record]));
+    await this.#store.section("semantic").index([...last.values()], this.#call());
+    this.#count("semantic", vectors.length);
   }
 
   /** The error with its place, where it is one of ours; what a caller aborts with is the caller's, and stays as it is. */
@@ -184,7 +182,7 @@ class Import {
     const stored: StoredRecord = {
       ...prepared.stored,
       recordedAt: record.recordedAt === undefined ? prepared.stored.recordedAt : Number(record.recordedAt),
-      version: record.version,
+      version: kind === "profile" ? record.version : undefined,
       redacted: marks.size === 0 ? undefined : Object.freeze([...marks]),
     };
     return { ...prepared, stored, value: items !== undefined ? elements.map((one) => one.value) : prepared.value };
@@ -195,13 +193,10 @@ class Import {
     this.#count("working", 1);
   }
 
-  async #takeVersion(stored: StoredRecord, { lineage, settles = [] }: MemoryExport): Promise<void> {
+  async #takeVersion(stored: StoredRecord, line: MemoryExport): Promise<void> {
     const section = this.#store.section("profile");
-    const { scope, key, version, validFrom } = stored;
-    const isWhole = version !== undefined && validFrom !== undefined && isCount(lineage);
-    if (!isWhole || !Array.isArray(settles) || !settles.every(isCount)) {
-      throw incomplete("a version of an import lacks its version, validFrom or lineage, or settles what is no lineage");
-    }
+    const { scope, key, validFrom } = stored;
+    const { version, lineage, settles } = placeInKey(line);
     const call = this.#call();
     const heads = await section.heads({ scope, key, id: stored.id, at: validFrom, before: undefined }, call);
     if (heads.version >= version) {
@@ -212,6 +207,8 @@ class Import {
         held.lineage === lineage &&
         held.record.id === stored.id &&
         held.record.recordedAt === stored.recordedAt &&
+        held.settles.length === settles.length &&
+        settles.every((one) => held.settles.includes(one)) &&
         sameContent(held.record, stored, false);
       if (!same) throw conflict(stored, heads.version);
       this.#count("profile", 1);
@@ -232,7 +229,7 @@ class Import {
       record: stored,
       lineage,
       head,
-      settles: [...new Set(settles)],
+      settles,
       token: uuidV7(call.now),
     };
     if (!(await section.commit(plan, call))) throw conflict(stored, heads.version);
@@ -252,32 +249,6 @@ class Import {
 function isIterable(records: unknown): boolean {
   const methods = [Symbol.asyncIterator, Symbol.iterator].map((name): unknown => Reflect.get(Object(records), name));
   return methods.some((method) => typeof method === "function");
-}
-
-// Where several scopes hold an episode of the id, the conflict does not say which of them it is.
-function lineOfEpisode(gathered: readonly Gathered<LogEntry>[], error: unknown): number | undefined {
-  if (!isMemoryError(error, "MEMORY_CONFLICT")) return undefined;
-  const alike = gathered.filter(({ entry }) => entry.record.id === error.id);
-  const scopes = new Set(alike.map(({ entry }) => placeOf(entry.record.scope, "")));
-  return scopes.size === 1 ? alike.at(-1)?.line : undefined;
-}
-
-function incomplete(message: string): MemoryRecordError {
-  return new MemoryRecordError(message, { path: "record" });
-}
-
-function remaining({ expiresInMs }: MemoryExport): number | undefined {
-  if (expiresInMs === undefined) return undefined;
-  // What was about to expire is about to expire, and not to stay.
-  const leftMs = typeof expiresInMs === "number" ? Math.max(1, Math.ceil(expiresInMs)) : Number.NaN;
-  if (Number.isSafeInteger(leftMs) && expiresInMs >= 0) return leftMs;
-  throw new MemoryRecordError("a working line of an import has an expiry that is no time left", {
-    path: "expiresInMs",
-  });
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
 function conflict(stored: StoredRecord, actualVersion: number): MemoryConflictError {
