@@ -70,13 +70,19 @@ test("a PostgreSQL without pgvector is told by what it lacks", { timeout: TIMEOU
   }
 });
 
-test("a server that is not there is told, without its password", { timeout: TIMEOUT_MS }, async () => {
-  // Nobody listens on port 1.
-  const dsn = "postgres://agent:secret-word@127.0.0.1:1/app";
-  const { code, complaints, wasOpened } = await run(["--postgres", dsn], { startEngine });
-  expect([code, wasOpened]).toEqual([1, false]);
-  expect(complaints).toContain("PostgreSQL cannot be used (ECONNREFUSED)");
-  expect(complaints).not.toContain("secret-word");
+// Nobody listens on port 1.
+test.each([
+  [
+    "PostgreSQL",
+    ["--postgres", "postgres://agent:secret-word@127.0.0.1:1/app"],
+    "PostgreSQL cannot be used (ECONNREFUSED)",
+  ],
+  ["Redis", ["--redis", "redis://agent:secret-word@127.0.0.1:1"], "MEMORY_UNAVAILABLE"],
+])("a %s that is not there is told, without its password", { timeout: TIMEOUT_MS }, async (_server, args, words) => {
+  const { code, output, complaints } = await run(args, { startEngine });
+  expect(code).toBe(1);
+  expect(complaints).toContain(words);
+  expect(output + complaints).not.toContain("secret-word");
 });
 
 test.each([
