@@ -1,11 +1,13 @@
 // `npm run bench -- <suite> [--quick]`: runs one suite of benchmarks.
 
 import { benchCore } from "./core.ts";
+import { benchPgvector } from "./pgvector.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchRedis } from "./redis.ts";
 
 const suites: Readonly<Record<string, (options: { readonly quick: boolean }) => Promise<unknown>>> = {
   core: benchCore,
+  pgvector: benchPgvector,
   postgres: benchPostgres,
   redis: benchRedis,
 };

@@ -75,8 +75,8 @@ function duration(micros: number): string {
   return micros < 10_000 ? `${micros.toFixed(2)} µs` : `${(micros / 1_000).toFixed(2)} ms`;
 }
 
-// Texts to the left, figures to the right.
-function printRows(rows: readonly (readonly string[])[], texts: readonly number[] = []): void {
+/** Prints rows in columns: texts to the left, figures to the right. */
+export function printRows(rows: readonly (readonly string[])[], texts: readonly number[] = []): void {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   for (const row of rows) {
     const cells = row.map((cell, column) =>
