@@ -1,8 +1,9 @@
 // What memory can be taken from and to: a store over each engine, and the kinds that are still there when the process has
 // ended. Another engine is another function here.
 
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
@@ -32,6 +33,8 @@ export interface EngineOptions {
   readonly dimensions?: number | undefined;
   /** The model that makes them, as it is stamped on every row. */
   readonly embedder?: string | undefined;
+  /** It is read from, and nothing is made that is not there. */
+  readonly isSource?: boolean | undefined;
 }
 
 /** An engine was named that there is not, or without what it takes. */
@@ -42,7 +45,7 @@ export class EngineError extends Error {
 /**
  * Opens an engine by its name: `servers` (their connection strings from the environment) or `embedded:FOLDER`.
  *
- * @throws {EngineError} There is no such engine, or its connection strings are not set.
+ * @throws {EngineError} There is no such engine, its connection strings are not set, or the source's folder holds none.
  */
 export async function openEngine(name: string, options: EngineOptions): Promise<Engine> {
   const [engine, ...place] = name.split(":");
@@ -79,6 +82,9 @@ function openServers({ environment, redactor, dimensions, embedder }: EngineOpti
 }
 
 async function openEmbedded(folder: string, options: EngineOptions): Promise<Engine> {
+  if (options.isSource === true && !existsSync(join(folder, "PG_VERSION"))) {
+    throw new EngineError("there is no database in the folder that the engine embedded names");
+  }
   const { durable, semantic, ...embedded } = await startEmbedded(folder, options);
   const members = { working: nowhere("profile", "episodic", "semantic"), durable, semantic };
   const store = new RoutedMemoryStore(members, { redactor: options.redactor });

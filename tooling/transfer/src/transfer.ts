@@ -23,7 +23,7 @@ export interface Surroundings {
 }
 
 /** What an engine takes beside its name. */
-type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "redactor">;
+type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "redactor" | "isSource">;
 
 const KINDS: readonly MemoryKind[] = ["profile", "episodic", "semantic", "working"];
 
@@ -35,8 +35,9 @@ npm run transfer -- import --to ENGINE --file FILE
                      embedded:FOLDER: PostgreSQL in this process, its data in FOLDER; keeps no working memory
   --dimensions N     the width of the engine's vectors; needed where semantic records are among the kinds
   --embedder NAME    the model that makes them, where the engine's rows are stamped with it
-  --file FILE        the export: a record a line, as JSON. Until it is whole it stands in FILE.part
-  --kinds K,K        only these of ${KINDS.join(", ")}; what is left out is counted
+  --file FILE        the export: a record a line, as JSON, and how many there are. Until it is whole it stands in FILE.part
+  --kinds K,K        only these of ${KINDS.join(", ")}; what is left out is counted, and stands in no line's
+                     number that a refusal names
   --as-is            imports without masking; without it what looks like a secret is masked, as in every write
   --help             this
 
@@ -62,7 +63,9 @@ export async function transfer(args: readonly string[], surroundings: Surroundin
     else if (command === "export") await exportTo(given, surroundings);
     else await importFrom(given, surroundings);
     return 0;
-  } catch (error) {
+  } catch (reason) {
+    // What went wrong, and then the closing too: the first is the news.
+    const error: unknown = reason instanceof SuppressedError ? reason.suppressed : reason;
     if (error instanceof ArgumentError || error instanceof EngineError) {
       say(`${error.message}\n\n${HELP}`);
       return 2;
@@ -79,7 +82,7 @@ export async function transfer(args: readonly string[], surroundings: Surroundin
 
 async function exportTo({ from, scope, file, kinds, shape }: Arguments, surroundings: Surroundings): Promise<void> {
   if (from === undefined || scope === undefined) throw new ArgumentError("an export takes --from and --tenant");
-  await using engine = await open(from, shape, kinds, surroundings);
+  await using engine = await open(from, { ...shape, isSource: true }, kinds, surroundings);
   await engine.store.verify();
   const tally = new Tally(kinds);
   const lines = exportScope(engine.store, scope, { signal: surroundings.signal });
