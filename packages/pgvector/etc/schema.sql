@@ -36,9 +36,9 @@ ALTER TABLE "memory"."semantic" ALTER COLUMN embedding SET STORAGE MAIN;
 
 ALTER TABLE "memory"."semantic" ALTER COLUMN near SET STORAGE EXTERNAL;
 
-CREATE INDEX "semantic_near" ON "memory"."semantic" USING btree (tenant_id, user_id, session_id, agent, handle) INCLUDE (near, valid_from, valid_to);
+CREATE INDEX "semantic_near" ON "memory"."semantic" USING btree (tenant_id COLLATE "POSIX", user_id COLLATE "POSIX", session_id COLLATE "POSIX", agent COLLATE "POSIX", handle) INCLUDE (near, valid_from, valid_to);
 
-CREATE INDEX "semantic_metadata" ON "memory"."semantic" USING gin (jsonb_set('{}'::jsonb, ARRAY[tenant_id], metadata) jsonb_path_ops) WHERE (metadata IS NOT NULL);
+CREATE INDEX "semantic_metadata" ON "memory"."semantic" USING gin (jsonb_set('{}'::jsonb, ARRAY[tenant_id], metadata) jsonb_path_ops) WITH (fastupdate=off) WHERE (metadata IS NOT NULL);
 
 CREATE INDEX "semantic_stamp" ON "memory"."semantic" USING btree (embedder);
 

@@ -30,7 +30,7 @@ const MAX_VALUE_BYTES = 16 * 1024 * 1024;
  */
 export function pgvectorDriver(executor: Executor, options: PgvectorDriverOptions): MemoryDriver {
   const collection = checkCollection(options);
-  const located = new Located(executor, (extension) => vectorStatements(collection, extension));
+  const located = new Located(executor, collection, (place) => vectorStatements(collection, place));
   const scoped = scopedExecutor(executor, collection.rowSecurity);
   const client = clientSide("pgvector", executor);
   return {

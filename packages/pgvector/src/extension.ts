@@ -1,26 +1,39 @@
-// Where pgvector is: statements name its type and operators with the schema that it was made in, and need no search path.
+// Where pgvector is: statements name its type and operators with the schema that it was made in, and need no search path. The
+// same look tells whether the table is split into partitions.
 
 import { type DriverCall, MemorySchemaError } from "@memory/core/driver";
 import { isFromServer } from "@memory/core/postgres-js";
 import { type Executor, quoteIdentifier, type Statement } from "@memory/core/sql";
+import type { Collection } from "./collection.ts";
 
-const LOOK: Statement = {
-  text: "SELECT n.nspname::text FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid=e.extnamespace WHERE e.extname='vector'",
-  params: [],
-};
+/** What statements are made for. */
+export interface Place {
+  /** The schema of the extension, quoted. */
+  readonly extension: string;
+  readonly isPartitioned: boolean;
+}
+
+const LOOK = `SELECT n.nspname::text,EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace s ON s.oid=c.relnamespace WHERE s.nspname=$1::text AND c.relname=$2::text AND c.relkind='p')
+ FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid=e.extnamespace WHERE e.extname='vector'`;
 
 /** SQLSTATEs undefined_function, undefined_object and invalid_schema_name: it is not where it was. */
 const MOVED: readonly string[] = ["42883", "42704", "3F000"];
 
-/** Statements that were made for the schema that the extension is in. */
+/** Statements that were made for where the extension is. */
 export class Located<S> {
   readonly #executor: Executor;
-  readonly #make: (extension: string) => S;
+  readonly #look: Statement;
+  readonly #make: (place: Place) => S;
   #made: S | undefined;
 
-  /** @param make Makes the statements; it is given the extension's schema, quoted. */
-  constructor(executor: Executor, make: (extension: string) => S) {
+  /** @param make Makes the statements. */
+  constructor(
+    executor: Executor,
+    { schema, collection }: Pick<Collection, "schema" | "collection">,
+    make: (place: Place) => S,
+  ) {
     this.#executor = executor;
+    this.#look = { text: LOOK, params: [schema, collection] };
     this.#make = make;
   }
 
@@ -31,7 +44,7 @@ export class Located<S> {
    * @throws {MemorySchemaError} The database does not have the extension.
    */
   async use<R>(call: DriverCall, body: (statements: S) => Promise<R>): Promise<R> {
-    const statements = this.#made ?? (await this.#look(call));
+    const statements = this.#made ?? (await this.#lookUp(call));
     try {
       return await body(statements);
     } catch (error) {
@@ -40,10 +53,10 @@ export class Located<S> {
     }
   }
 
-  async #look(call: DriverCall): Promise<S> {
-    const [row] = await this.#executor.run(LOOK, call);
+  async #lookUp(call: DriverCall): Promise<S> {
+    const [row] = await this.#executor.run(this.#look, call);
     if (row === undefined) throw missingExtension();
-    this.#made = this.#make(quoteIdentifier(row[0] ?? ""));
+    this.#made = this.#make({ extension: quoteIdentifier(row[0] ?? ""), isPartitioned: row[1] === "t" });
     return this.#made;
   }
 }

@@ -1,11 +1,13 @@
 // The statements of a search, their parameters and their rows. Every value that the planner could look at stands in a subquery
-// of its own, and every statement names the range of `handle`: so there is one plan, by the index of the first pass, before
-// the first ANALYZE as after it, at the first execution as at the hundredth.
+// of its own, and what is meant for one index is said as only that one can serve it: so there is one plan, before the first
+// ANALYZE as after it, at the first execution as at the hundredth.
 
 import type { Metric, NearestRequest } from "@memory/core/driver";
 import { columnsOf, metadataConditions, PART_COLUMNS, Params, RECORD_COLUMNS, type Statement } from "@memory/core/sql";
+import type { Collection } from "./collection.ts";
+import type { Place } from "./extension.ts";
 import { METRICS } from "./metric.ts";
-import { rankSql, type Sketch, sketchOf } from "./sketch.ts";
+import { APART, rankSql, type Sketch, sketchOf } from "./sketch.ts";
 import { vectorText } from "./vector.ts";
 
 /** How a scope that is not larger than this is searched by a filter, or by signs: every record of it is looked at. */
@@ -13,7 +15,7 @@ export const SMALL_SCOPE = 1_000;
 /** The most records of a tenant that a filter may keep to be looked at one by one. */
 export const MOST_MATCHES = 2_000;
 
-/** Always true. The planner takes an unknown range for a small part of the table, and only one index has the column. */
+/** Always true. The planner takes an unknown range for a small part of a table: then it thinks of no scan and no helpers. */
 const RANGE = "a.handle>=(SELECT '-9223372036854775808'::bigint) AND a.handle<=(SELECT '9223372036854775807'::bigint)";
 const PLACE = ["key", ...PART_COLUMNS];
 const HANDLE = [...PART_COLUMNS, "handle"];
@@ -27,9 +29,11 @@ interface Asked {
   readonly p: Params;
   readonly query: string;
   readonly limit: string;
+  /** The conditions on the scope, as the primary key serves them. */
+  readonly tenant: string;
+  readonly parts: readonly string[];
+  /** The same as the index of the first pass serves them. */
   readonly isOfTenant: string;
-  readonly isInPlace: readonly string[];
-  /** Both of these. */
   readonly within: string;
   readonly isValid: string;
   readonly matches: readonly string[];
@@ -47,14 +51,19 @@ interface Found {
 export class SearchStatements {
   readonly #records: string;
   readonly #extension: string;
+  readonly #isPartitioned: boolean;
   readonly #metric: Metric;
   readonly #dimensions: number;
   readonly #sketch: Sketch;
 
-  /** @param extension The schema of pgvector, quoted. */
-  constructor(records: string, extension: string, dimensions: number, metric: Metric) {
+  constructor(
+    records: string,
+    { extension, isPartitioned }: Place,
+    { dimensions, metric }: Pick<Collection, "dimensions" | "metric">,
+  ) {
     this.#records = records;
     this.#extension = extension;
+    this.#isPartitioned = isPartitioned;
     this.#metric = metric;
     this.#dimensions = dimensions;
     this.#sketch = sketchOf(dimensions, metric);
@@ -74,7 +83,8 @@ export class SearchStatements {
       ? `SELECT ${most} AS depth`
       : `SELECT CASE WHEN count(*)<=${SMALL_SCOPE} THEN greatest(${SMALL_SCOPE + 1},${most}) ELSE ${most} END AS depth FROM (${this.#sizing(within)}) a`;
     const ranks = `SELECT ${columnsOf("a", HANDLE)},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid} ORDER BY rank NULLS FIRST LIMIT (SELECT depth FROM k)`;
-    const conditions = [isOfTenant, ...HANDLE.map((name) => `a.${name}=c.${name}`), isValid, ...matches];
+    const own = PART_COLUMNS.map((name) => `a.${name} ${APART}=c.${name}`);
+    const conditions = [isOfTenant, ...own, "a.handle=c.handle", isValid, ...matches];
     const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,${this.#sketch.isHalf ? "NULL::float8" : rank} AS rank FROM ${this.#records} a WHERE ${conditions.join(" AND ")} OFFSET 0`;
     // Two keys may have one handle.
     const handles = `SELECT DISTINCT ${columnsOf("c", HANDLE)} FROM c`;
@@ -103,13 +113,13 @@ export class SearchStatements {
    */
   filtered(request: NearestRequest): Statement {
     const asked = this.#asked(request);
-    const { p, isOfTenant, isInPlace, within, isValid, matches, isLeast } = asked;
+    const { p, tenant, parts, within, isValid, matches, isLeast } = asked;
     const isSmall = `(SELECT size FROM k)<=${SMALL_SCOPE}`;
     // No column of the scope is named here, or the planner would walk through the scope.
     const kept = `SELECT a.user_id,a.session_id,a.agent,a.key,a.valid_from,a.valid_to,${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")} AND NOT ${isSmall} LIMIT ${MOST_MATCHES + 1}`;
-    const own = [...isInPlace, isValid, ...isLeast].join(" AND ").replaceAll("a.", "m.");
+    const own = [...parts, isValid, ...isLeast].join(" AND ").replaceAll("a.", "m.");
     const closest = `SELECT m.* FROM m WHERE ${own} ORDER BY ${orderBy("m")} LIMIT ${p.add(request.limit, "::bigint")}`;
-    const fetched = `SELECT ${COLUMNS} FROM ${this.#records} a WHERE ${isOfTenant} AND ${PLACE.map((name) => `a.${name}=m.${name}`).join(" AND ")} OFFSET 0`;
+    const fetched = `SELECT ${COLUMNS} FROM ${this.#records} a WHERE ${tenant} AND ${PLACE.map((name) => `a.${name}=m.${name}`).join(" AND ")} OFFSET 0`;
     return this.#statement(asked, {
       parts: [
         `k AS MATERIALIZED (SELECT count(*) AS size FROM (${this.#sizing(within)}) a)`,
@@ -125,7 +135,9 @@ export class SearchStatements {
     const p = new HiddenParams();
     const { scope, reach, asOf, filter, minScore, limit } = request;
     const vector = p.add(vectorText(request.embedding), "::text");
-    const [isOfTenant = "", ...isInPlace] = p.scope("a", scope, reach).split(" AND ");
+    const [tenant = "", ...parts] = p.scope("a", scope, reach).split(" AND ");
+    // Partitions are told apart by the column as it is.
+    const isOfTenant = `${apart(tenant)}${this.#isPartitioned ? ` AND ${tenant}` : ""}`;
     const at = `(SELECT ${p.add(asOf, "::bigint")})`;
     // Sums of float32 beyond its range may give no number; such a score is the least there is.
     const score = "coalesce(nullif(1-a.distance,'NaN'),'-Infinity')";
@@ -133,9 +145,10 @@ export class SearchStatements {
       p,
       query: this.#query(vector),
       limit: p.add(limit, "::bigint"),
+      tenant,
+      parts,
       isOfTenant,
-      isInPlace,
-      within: [isOfTenant, ...isInPlace].join(" AND "),
+      within: [isOfTenant, ...parts.map(apart)].join(" AND "),
       isValid: `(a.valid_from IS NULL OR a.valid_from<=${at}) AND (a.valid_to IS NULL OR a.valid_to>${at})`,
       matches: metadataConditions(p, "a", scope, filter),
       isLeast: minScore === undefined ? [] : [`${score}>=(SELECT ${p.add(String(minScore), "::text::float8")})`],
@@ -186,6 +199,11 @@ class HiddenParams extends Params {
   override text(value: string): string {
     return `(SELECT ${super.text(value)})`;
   }
+}
+
+// A condition on a text, as the index of the first pass serves it.
+function apart(condition: string): string {
+  return condition.replace("=", ` ${APART}=`);
 }
 
 // The closest first; what is no number comes last.

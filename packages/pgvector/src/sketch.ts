@@ -4,7 +4,7 @@
 // beside a scope into a row of an index, and the signs of the numbers stand for them.
 
 import type { Metric } from "@memory/core/driver";
-import { type ColumnPlan, column, optional } from "@memory/core/sql";
+import { type ColumnPlan, column, optional, PART_COLUMNS } from "@memory/core/sql";
 
 /** The widest vectors whose first pass is by half precision. */
 export const MOST_HALVES = 1_024;
@@ -64,9 +64,18 @@ export function sketchColumns(dimensions: number, metric: Metric): readonly Colu
   ];
 }
 
-/** What an index of the first pass holds beside what it is ordered by. */
-export function sketchIncluded(metric: Metric): string {
-  return ["near", ...(metric === "cosine" ? [] : ["norm"]), "valid_from", "valid_to"].join(", ");
+/**
+ * The collation that the index of the first pass has its texts in. It orders as "C" does, the columns' own; but what names it
+ * can be served by no other index, and what does not, not by this one. So the planner has no choice between them, which it
+ * would make by how many levels they have.
+ */
+export const APART: string = 'COLLATE "POSIX"';
+
+/** The index of the first pass, as `pg_get_indexdef` prints it. */
+export function sketchIndex(metric: Metric): string {
+  const place = [...["tenant_id", ...PART_COLUMNS].map((name) => `${name} ${APART}`), "handle"];
+  const included = ["near", ...(metric === "cosine" ? [] : ["norm"]), "valid_from", "valid_to"];
+  return `btree (${place.join(", ")}) INCLUDE (${included.join(", ")})`;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { ErasureStatements, quoteIdentifier, type TenantLock, tenantLock } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
+import type { Place } from "./extension.ts";
 import { RecordStatements } from "./record-statements.ts";
 import { SearchStatements } from "./search-statements.ts";
 import { tableNames } from "./tables.ts";
@@ -12,12 +13,12 @@ export interface VectorStatements {
   readonly search: SearchStatements;
 }
 
-/** The statements of a collection, given the schema of pgvector, quoted. */
-export function vectorStatements(collection: Collection, extension: string): VectorStatements {
+/** The statements of a collection, given where things are. */
+export function vectorStatements(collection: Collection, place: Place): VectorStatements {
   const { records } = qualifiedNames(collection);
   return {
-    records: new RecordStatements(records, `${extension}.vector`, collection.embedder, lockOf(collection)),
-    search: new SearchStatements(records, extension, collection.dimensions, collection.metric),
+    records: new RecordStatements(records, `${place.extension}.vector`, collection.embedder, lockOf(collection)),
+    search: new SearchStatements(records, place, collection),
   };
 }
 

@@ -17,7 +17,7 @@ import {
   textColumn,
 } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
-import { sketchColumns, sketchIncluded } from "./sketch.ts";
+import { sketchColumns, sketchIndex } from "./sketch.ts";
 
 /** The version of these tables; each change of them is a migration of its own and raises it by one. */
 export const SCHEMA_VERSION = 1;
@@ -63,6 +63,8 @@ export function storageParameters({ dimensions }: Collection): readonly string[]
 export function tablesOf({ collection, dimensions, metric, embedder }: Collection): readonly TablePlan[] {
   const names = tableNames(collection);
   const of = (name: string) => ({ name, version: SCHEMA_VERSION, isQuoted: true }) as const;
+  // What waits in a list is looked through by every search with a filter, until a vacuum.
+  const metadata = metadataIndex(`${names.records}_metadata`);
   const records: TablePlan = {
     ...of(names.records),
     comment: "Things known, found by resemblance; a key holds one record, which a later one replaces",
@@ -88,10 +90,10 @@ export function tablesOf({ collection, dimensions, metric, embedder }: Collectio
       primaryKey(`${names.records}_pkey`, `${SCOPE_LIST}, key`, "Each key once in a scope"),
       plainIndex(
         `${names.records}_near`,
-        `btree (${SCOPE_LIST}, handle) INCLUDE (${sketchIncluded(metric)})`,
+        sketchIndex(metric),
         "What resembles a vector: the first pass of a search reads its scope's part of this and nothing else",
       ),
-      metadataIndex(`${names.records}_metadata`),
+      { ...metadata, using: metadata.using.replace(" WHERE ", " WITH (fastupdate=off) WHERE ") },
       plainIndex(`${names.records}_stamp`, "embedder", "Which models made the vectors, for verify()"),
     ],
   };
