@@ -1,15 +1,7 @@
 // The driver: the sections of its members as one. The members' gates, retries and deadlines stay in front of each of them;
 // every rule stands once, above all of them.
 
-import type { MemoryStore } from "@memory/core";
-import {
-  type DriverCall,
-  type DriverMember,
-  type ErasureSection,
-  type MemoryDriver,
-  type MemoryWarning,
-  optionsOf,
-} from "@memory/core/driver";
+import type { DriverCall, DriverMember, ErasureSection, MemoryDriver, MemoryWarning } from "@memory/core/driver";
 import { all } from "./failures.ts";
 import { distinctMembers, type Member, memberOf, type RoutedMembers } from "./members.ts";
 
@@ -34,7 +26,7 @@ export function composeDriver(members: readonly Member[]): MemoryDriver {
   return {
     name: "routed",
     guarded: true,
-    maxValueBytes: Math.min(...members.map(({ store }) => largestValue(store))),
+    maxValueBytes: Math.min(...members.map(({ store }) => store.capabilities.maxValueBytes)),
     ...(working === undefined ? {} : { working }),
     ...(profile === undefined ? {} : { profile }),
     ...(episodic === undefined ? {} : { episodic }),
@@ -68,8 +60,4 @@ function erasingMembers(
 async function verifyAll(members: readonly Member[], call: DriverCall): Promise<readonly MemoryWarning[]> {
   const warnings = await all(members, async ({ driver }) => (await driver.verify?.(undefined, call)) ?? []);
   return warnings.flat();
-}
-
-function largestValue(store: MemoryStore): number {
-  return optionsOf(store).maxValueBytes ?? store.capabilities.maxValueBytes;
 }

@@ -6,6 +6,7 @@ import {
   type MemoryEvent,
   MemorySchemaError,
   MemoryUnavailableError,
+  PoolExhaustedError,
 } from "@memory/core";
 import { createMemoryStore, type MemoryDriver } from "@memory/core/driver";
 import { inMemoryDriver } from "@memory/core/in-memory";
@@ -89,6 +90,24 @@ describe("verify", () => {
       store: "working, durable",
       attempts: 6,
       outcome: "unknown",
+    });
+  });
+
+  it("takes a member without room for one that is out of reach, and not for one whose schema is wrong", async () => {
+    const full = new PoolExhaustedError("durable has no room", { store: "durable", queued: 3 });
+    const both = bind({ working: failing(unavailable("working", "unknown")), durable: failing(full) });
+    expect(await reason(both.verify())).toMatchObject({
+      code: "MEMORY_UNAVAILABLE",
+      store: "working, durable",
+      attempts: 3,
+      outcome: "unknown",
+    });
+    const full2 = new PoolExhaustedError("semantic has no room", { store: "semantic", queued: 3 });
+    expect(await reason(bind({ durable: failing(full), semantic: failing(full2) }).verify())).toMatchObject({
+      code: "MEMORY_UNAVAILABLE",
+      store: "durable, semantic",
+      attempts: 0,
+      outcome: "not-applied",
     });
   });
 

@@ -11,75 +11,66 @@ import type { Member } from "./members.ts";
 
 interface Failure {
   readonly member: string;
-  readonly error: unknown;
+  readonly error: MemoryError;
 }
 
 /**
  * Does it to every member at once and waits for all, whoever fails.
  *
  * @throws What the one that failed threw. Of several failures: `EmbeddingDimensionError` where one is (all others in its
- * `schema`), else `MemorySchemaError` where one is of any other class than unavailable (all in its `findings`), else
- * `MemoryUnavailableError` (all in its message, `store` naming each).
+ * `schema`), else `MemoryUnavailableError` where all are out of reach or have no room (all in its message, `store` naming
+ * each), else `MemorySchemaError` (all in its `findings`).
  */
 export async function all<R>(members: readonly Member[], run: (member: Member) => Promise<R>): Promise<readonly R[]> {
   const settled = await Promise.allSettled(members.map(run));
-  const failures = settled.flatMap((one, at): readonly Failure[] =>
-    one.status === "rejected" ? [{ member: members[at]?.name ?? "", error: one.reason }] : [],
-  );
-  if (failures.length > 0) throw join(failures);
+  const failures: Failure[] = [];
+  for (const [at, one] of settled.entries()) {
+    if (one.status === "fulfilled") continue;
+    const error: unknown = one.reason;
+    // The caller's own reason, or what a driver should not have thrown: nothing that could be told in our words.
+    if (!isMemoryError(error)) throw error;
+    failures.push({ member: members[at]?.name ?? "", error });
+  }
+  const [first, ...rest] = failures;
+  if (first !== undefined) throw rest.length === 0 ? first.error : join(failures);
   return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-function join(failures: readonly Failure[]): unknown {
-  const [first, ...rest] = failures;
-  if (first === undefined || rest.length === 0) return first?.error;
-  // The caller's own reason, or what a driver should not have thrown: nothing that could be told in our words.
-  const foreign = failures.find(({ error }) => !isMemoryError(error));
-  if (foreign !== undefined) return foreign.error;
-  const dimension = failures.find(({ error }) => isMemoryError(error, "EMBEDDING_DIMENSION"));
-  if (dimension !== undefined && isMemoryError(dimension.error, "EMBEDDING_DIMENSION")) {
-    const { error } = dimension;
-    const others = failures.flatMap((one) => (one === dimension ? schemaFindings(one) : findings(one)));
-    const { expected, received, message } = error;
-    return new EmbeddingDimensionError(message, { expected, received, schema: schemaError(others, error) });
+function join(failures: readonly Failure[]): MemoryError {
+  const errors = failures.map(({ error }) => error);
+  const width = errors.find((error) => isMemoryError(error, "EMBEDDING_DIMENSION"));
+  const findings = failures.flatMap(({ member, error }) =>
+    (error === width ? inSchema(error) : found(error)).map((finding) => `${member}: ${finding}`),
+  );
+  const schema = new MemorySchemaError(
+    `${findings.length} findings in the member stores: ${findings.join("; ")}`,
+    { findings },
+    width ?? errors[0],
+  );
+  if (width !== undefined) {
+    const { message, expected, received } = width;
+    return new EmbeddingDimensionError(message, { expected, received, schema });
   }
-  if (failures.every(({ error }) => isMemoryError(error, "MEMORY_UNAVAILABLE"))) return unavailable(failures);
-  return schemaError(failures.flatMap(findings), first.error);
-}
-
-function schemaError(found: readonly string[], cause: unknown): MemorySchemaError {
-  const message = `${found.length} findings in the member stores: ${found.join("; ")}`;
-  return new MemorySchemaError(message, { findings: found }, cause);
-}
-
-function unavailable(failures: readonly Failure[]): MemoryUnavailableError {
-  const errors = failures.flatMap(({ error }) => (isMemoryError(error, "MEMORY_UNAVAILABLE") ? [error] : []));
+  const refused = errors.filter((error) => isMemoryError(error, "POOL_EXHAUSTED"));
+  const gone = errors.filter((error) => isMemoryError(error, "MEMORY_UNAVAILABLE"));
+  if (refused.length + gone.length < errors.length) return schema;
   return new MemoryUnavailableError(
     errors.map(({ message }) => message).join("; "),
     {
       store: failures.map(({ member }) => member).join(", "),
-      attempts: errors.reduce((sum, { attempts }) => sum + attempts, 0),
-      outcome: errors.some(({ outcome }) => outcome === "unknown") ? "unknown" : "not-applied",
+      attempts: gone.reduce((sum, { attempts }) => sum + attempts, 0),
+      outcome: gone.some(({ outcome }) => outcome === "unknown") ? "unknown" : "not-applied",
     },
     errors[0],
   );
 }
 
-function findings(failure: Failure): readonly string[] {
-  const { member, error } = failure;
-  if (isMemoryError(error, "MEMORY_SCHEMA")) return error.findings.map((finding) => `${member}: ${finding}`);
-  return [...messageOf(member, error), ...schemaFindings(failure)];
+// Messages of ours are free of content.
+function found(error: MemoryError): readonly string[] {
+  return isMemoryError(error, "MEMORY_SCHEMA") ? error.findings : [error.message, ...inSchema(error)];
 }
 
 /** The findings that came with a wrong width. */
-function schemaFindings({ member, error }: Failure): readonly string[] {
-  if (!isMemoryError(error, "EMBEDDING_DIMENSION") || error.schema === null) return [];
-  return error.schema.findings.map((finding) => `${member}: ${finding}`);
-}
-
-// Messages of ours are free of content.
-function messageOf(member: string, error: unknown): readonly string[] {
-  const isOurs = isMemoryError(error);
-  const ours: MemoryError | undefined = isOurs ? error : undefined;
-  return ours === undefined ? [] : [`${member}: ${ours.message}`];
+function inSchema(error: MemoryError): readonly string[] {
+  return isMemoryError(error, "EMBEDDING_DIMENSION") ? (error.schema?.findings ?? []) : [];
 }

@@ -87,6 +87,23 @@ describe("settings", () => {
   });
 });
 
+test.each(["contradictions", "decay", "derivedIndices", "clock", "onEvent", "entropy", "maxValueBytes"] as const)(
+  "null is no %s, and stands for none of the members' either",
+  (name) => {
+    const none: object = { [name]: null };
+    expect(() => bind({ durable: { decay: new HalfLife({ halfLifeMs: 1, floor: 0 }) } }, none)).toThrow(
+      expect.objectContaining({ code: "MEMORY_SETTINGS", setting: name }),
+    );
+  },
+);
+
+test("what is undefined is absent, settings too", () => {
+  const names = ["redactor", "clock", "onEvent", "contradictions", "decay", "entropy", "derivedIndices", "settings"];
+  const absent: object = Object.fromEntries(names.map((name) => [name, undefined]));
+  const decay = new HalfLife({ halfLifeMs: 1, floor: 0 });
+  expect(optionsOf(bind({ durable: { decay } }, absent)).decay).toBe(decay);
+});
+
 test("an option that does not exist is refused, and so are options that are none", () => {
   const unknown: object = { redacter: null };
   expect(() => bind({}, unknown)).toThrow(expect.objectContaining({ setting: "redacter" }));

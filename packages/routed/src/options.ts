@@ -13,7 +13,7 @@ import { type Member, memberOf } from "./members.ts";
  */
 export type RoutedMemoryStoreOptions = Omit<MemoryStoreOptions, "settings">;
 
-type Shared = "redactor" | "clock" | "onEvent";
+type Option = keyof RoutedMemoryStoreOptions;
 type Pace = Pick<MemoryStoreSettings, "maxAttempts" | "attemptTimeoutMs" | "queueTimeoutMs" | "backoffMs">;
 
 /** @throws {MemorySettingsError} The members disagree about an option that is not named, or `settings` are given. */
@@ -21,30 +21,29 @@ export function composeOptions(members: readonly Member[], own: RoutedMemoryStor
   if (typeof own !== "object" || own === null) {
     throw new MemorySettingsError("a store's options are not an object", { setting: "options" });
   }
-  if ("settings" in own) {
+  if (Reflect.get(own, "settings") !== undefined) {
     throw new MemorySettingsError("settings are each member's own; give them to the members", { setting: "settings" });
   }
   const given = members.map(({ store }) => optionsOf(store));
-  const { contradictions, decay, entropy } = optionsOf(memberOf(members, "durable").store);
-  const shared = <Name extends Shared>(name: Name, among: readonly MemoryStoreOptions[]): MemoryStoreOptions[Name] =>
-    own[name] === undefined ? agreed(name, among) : own[name];
+  const observed = given.filter(({ onEvent }) => onEvent !== undefined);
+  const durable = optionsOf(memberOf(members, "durable").store);
+  // Absent is `undefined`; what else an option must not be is told by the store.
+  const chosen = <Name extends Option>(name: Name, otherwise: () => MemoryStoreOptions[Name]) =>
+    own[name] === undefined ? otherwise() : own[name];
   return {
     ...own,
-    redactor: shared("redactor", given),
-    clock: shared("clock", given),
-    onEvent: shared(
-      "onEvent",
-      given.filter(({ onEvent }) => onEvent !== undefined),
-    ),
-    contradictions: own.contradictions ?? contradictions,
-    decay: own.decay ?? decay,
-    entropy: own.entropy ?? entropy,
-    derivedIndices: own.derivedIndices ?? [...new Set(given.flatMap(({ derivedIndices }) => derivedIndices ?? []))],
+    redactor: chosen("redactor", () => agreed("redactor", given)),
+    clock: chosen("clock", () => agreed("clock", given)),
+    onEvent: chosen("onEvent", () => agreed("onEvent", observed)),
+    contradictions: chosen("contradictions", () => durable.contradictions),
+    decay: chosen("decay", () => durable.decay),
+    entropy: chosen("entropy", () => durable.entropy),
+    derivedIndices: chosen("derivedIndices", () => [...new Set(given.flatMap((one) => one.derivedIndices ?? []))]),
     settings: slowest(given),
   };
 }
 
-function agreed<Name extends Shared>(name: Name, given: readonly MemoryStoreOptions[]): MemoryStoreOptions[Name] {
+function agreed<Name extends Option>(name: Name, given: readonly MemoryStoreOptions[]): MemoryStoreOptions[Name] {
   const [first, ...rest] = given;
   if (rest.every((one) => one[name] === first?.[name])) return first?.[name];
   throw new MemorySettingsError(`the members disagree about the option ${name}: give the routed store the one to use`, {
