@@ -55,14 +55,15 @@ export async function eraseTarget(
   target: ErasureTarget,
   context: ErasureContext,
 ): Promise<ErasureResult> {
-  const failures = new Map<string, unknown>();
+  // By member, not by name: compositions of compositions may have two of one name.
+  const failures = new Map<DriverMember, unknown>();
   const attempt = async (member: DriverMember, step: () => Promise<void>): Promise<void> => {
-    if (failures.has(member.name)) return;
+    if (failures.has(member)) return;
     try {
       await step();
     } catch (error) {
       if (members.length === 1 || context.call.callerSignal?.aborted) throw error;
-      failures.set(member.name, error);
+      failures.set(member, error);
     }
   };
 
@@ -87,12 +88,12 @@ export async function eraseTarget(
     });
   }
 
-  for (const [name, error] of purge.failures) failures.set(name, error);
-  const outstanding = [...failures.keys()].sort(compareText);
+  const causes = new Map([...purge.failures, ...[...failures].map(([{ name }, error]) => [name, error] as const)]);
+  const outstanding = [...causes.keys()].sort(compareText);
   const done = outstanding.length === 0 ? context.now() : null;
   return {
     receipt: receipt(counts, { ...purge.purged(), outstanding }, done, false),
-    cause: failures.get(outstanding[0] ?? ""),
+    cause: causes.get(outstanding[0] ?? ""),
     isHidden,
   };
 }

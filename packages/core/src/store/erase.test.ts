@@ -1,11 +1,14 @@
 // An erasure whose derived indices fail or are stopped: what each of them is asked, and what the caller hears.
 
 import { expect, test } from "vitest";
+import { untyped } from "../../test/untyped.ts";
 import { inMemoryDriver } from "../in-memory/driver.ts";
 import { InMemoryMemoryStore } from "../in-memory.ts";
-import type { ErasureTarget } from "../model/driver.ts";
+import type { DriverMember, ErasureTarget } from "../model/driver.ts";
 import type { DerivedIndex } from "../model/erasure.ts";
+import { MemoryConflictError } from "../model/errors.ts";
 import type { MemoryErasedEvent } from "../model/event.ts";
+import { MEMORY_KINDS } from "../model/record.ts";
 import type { MemoryScope } from "../model/scope.ts";
 import { createMemoryStore } from "../store.ts";
 
@@ -71,6 +74,30 @@ test("a caller who stops it hears the reason, not of an index, and the erasure i
   const store = await filled([stopped.made, index("b", async () => undefined).made]);
   await expect(store.erase(acme, { signal: controller.signal })).rejects.toThrow(RangeError);
   expect(await store.erase(acme)).toMatchObject({ artefacts: 2, complete: true });
+});
+
+test("members of one name do not stand for each other, nor does an index of that name", async () => {
+  const kinds = ["working", "profile"] as const;
+  const parts = kinds.map((kind) => inMemoryDriver({ without: MEMORY_KINDS.filter((one) => one !== kind) }));
+  const members = parts.flatMap(({ erasure }) => (erasure === undefined ? [] : [{ name: "same", erasure }]));
+  const [down, keeper] = members;
+  if (down === undefined || keeper === undefined) throw new Error("the section is missing");
+  const composed = { ...inMemoryDriver(), ...parts[0], profile: parts[1]?.profile, erasure: keeper.erasure };
+  const open = (first: DriverMember, purge: DerivedIndex["purge"]) =>
+    createMemoryStore(untyped({ ...composed, members: [first, keeper] }), {
+      derivedIndices: [index("same", purge).made],
+    });
+  const store = open(down, async () => undefined);
+  for (const scope of users) await store.write(scope, { key: "k", value: 1, source: "s" });
+  await store.upsert(acme, { key: "k", value: 1, source: "s" });
+  await store.derived(acme, { artefactId: "x", sourceKind: "profile", sourceId: "w", adapter: "same" });
+  const failing = { ...down.erasure, tombstone: () => Promise.reject(new MemoryConflictError("member", {})) };
+  const partial = open({ name: "same", erasure: failing }, () => Promise.reject(new RangeError("index")));
+  await expect(partial.erase(acme)).rejects.toMatchObject({
+    receipt: { counts: { profile: 1 }, outstanding: ["same"], artefacts: 0, complete: false },
+    cause: { code: "MEMORY_CONFLICT" },
+  });
+  expect(await store.erase(acme)).toMatchObject({ counts: { working: 3 }, artefacts: 1, complete: true });
 });
 
 test("kinds and keys that are named twice go down once", async () => {
