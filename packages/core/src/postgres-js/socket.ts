@@ -2,6 +2,7 @@
 // be closed.
 
 import { connect, type Socket } from "node:net";
+import { MemorySettingsError } from "../model/errors.ts";
 import type { PostgresJs } from "./client.ts";
 import { ClosedConnectionError } from "./failures.ts";
 
@@ -13,13 +14,30 @@ export interface Host {
   readonly path: string | undefined;
 }
 
-/** The hosts of a connection string, as postgres.js reads them. */
+/**
+ * The hosts of a connection string: those that it names, also `[::1]:5432` and, alone, the percent-encoded folder of a Unix
+ * socket (`%2Frun%2Fpostgresql`), which postgres.js 3.4.9 takes for names; where it names none, what that falls back to.
+ *
+ * @throws {MemorySettingsError} postgres.js cannot read it. Its own error would quote the password.
+ */
 export function readHosts(postgres: PostgresJs, dsn: string): readonly Host[] {
-  const { options } = postgres(dsn);
-  const { host, port } = options;
-  const given: unknown = Reflect.get(options, "path");
-  const socket = typeof given === "string" && given !== "" ? given : undefined;
-  return host.map((name, index) => ({ host: name, port: port[index] ?? 5432, path: socket }));
+  try {
+    const { options } = postgres(dsn);
+    const named = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(dsn)?.[1] || options.host.join(",");
+    return named.split(",").map((text, index) => {
+      const [, host = "", port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(text) ?? [];
+      return hostAt(decodeURIComponent(host), Number(port ?? options.port[index] ?? 5432));
+    });
+  } catch {
+    throw new MemorySettingsError("dsn names a host or a parameter in a form that postgres.js cannot read", {
+      setting: "dsn",
+    });
+  }
+}
+
+function hostAt(text: string, port: number): Host {
+  const host = text.replace(/^\[(.*)\]$/, "$1");
+  return { host, port, path: host.includes("/") ? `${host}/.s.PGSQL.${port}` : undefined };
 }
 
 /** A socket to that host, not yet connected. What goes wrong with it before somebody listens is heard by nobody. */
