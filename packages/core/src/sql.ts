@@ -43,6 +43,7 @@ export {
   contentParams,
   listedSql,
   RECORD_COLUMNS,
+  readContent,
   readRecord,
   readScope,
   typeOf,

@@ -2,6 +2,7 @@
 // reserved connection, a round trip a statement: what is sent ahead on one would be lost without a word when it closes.
 
 import { MemorySettingsError } from "../model/errors.ts";
+import { onAbort } from "../rules/lazy-signal.ts";
 import type { Executor, Patience, Row, Statement, Step } from "../sql/executor.ts";
 import type { PostgresJsClient, PostgresJsSender } from "./client.ts";
 import { endsConnection, isFromServer, send, sequence } from "./send.ts";
@@ -35,7 +36,7 @@ export class BorrowedClient implements Executor {
   }
 
   run(statement: Statement, patience: Patience): Promise<readonly Row[]> {
-    return this.#send(this.client, statement, patience.signal);
+    return this.#send(this.client, statement, patience);
   }
 
   async batch(statements: readonly Statement[], patience: Patience): Promise<readonly (readonly Row[])[]> {
@@ -46,14 +47,14 @@ export class BorrowedClient implements Executor {
     }, patience);
   }
 
-  async transaction<R>(body: (step: Step) => Promise<R>, { signal }: Patience): Promise<R> {
+  async transaction<R>(body: (step: Step) => Promise<R>, patience: Patience): Promise<R> {
     const reserved = await this.client.reserve();
     let isOpen = true;
     try {
-      signal.throwIfAborted();
+      patience.signal.throwIfAborted();
       return await sequence(async (statement) => {
         try {
-          return await this.#send(reserved, statement, signal);
+          return await this.#send(reserved, statement, patience);
         } catch (error) {
           if (endsConnection(error)) isOpen = false;
           throw error;
@@ -71,16 +72,15 @@ export class BorrowedClient implements Executor {
 
   async close(): Promise<void> {}
 
-  async #send(client: PostgresJsSender, statement: Statement, signal: AbortSignal): Promise<readonly Row[]> {
+  async #send(client: PostgresJsSender, statement: Statement, patience: Patience): Promise<readonly Row[]> {
     const before = this.#cancelled;
     let isOurs = false;
-    const { rows, cancel } = send(client, statement, true);
-    const stop = (): void => {
+    const { rows, cancel } = send(client, statement, { prepare: true, isPlain: false });
+    const release = onAbort(patience, () => {
       isOurs = true;
       this.#cancelling += 1;
       cancel().then(this.#heard, this.#heard);
-    };
-    signal.addEventListener("abort", stop, { once: true });
+    });
     try {
       return await rows;
     } catch (error) {
@@ -88,7 +88,7 @@ export class BorrowedClient implements Executor {
       if (isCancelled && !isOurs && (this.#cancelling > 0 || this.#cancelled > before)) this.#stray.add(error);
       throw error;
     } finally {
-      signal.removeEventListener("abort", stop);
+      release();
     }
   }
 

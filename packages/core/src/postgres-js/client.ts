@@ -9,6 +9,8 @@ export interface PostgresJsColumn {
 export interface PostgresJsQuery {
   /** Columns as they came, past every parser and transform of the client. */
   raw(): Promise<readonly (readonly (PostgresJsColumn | null)[])[]>;
+  /** Columns as texts, but where the client has a parser or a transform. */
+  values(): Promise<readonly (readonly (string | null)[])[]>;
 }
 
 /** What takes statements: a client, or a connection of it. */
@@ -26,6 +28,10 @@ export interface PostgresJsClient extends PostgresJsSender {
     readonly max: number;
     readonly host: readonly string[];
     readonly port: readonly number[];
+    /** By the oid of a type. */
+    readonly parsers: Record<string, unknown>;
+    /** By the oid of a type. */
+    readonly serializers: Record<string, unknown>;
   };
   /** A connection for this caller alone. */
   reserve(): Promise<PostgresJsSender & { release(): void }>;

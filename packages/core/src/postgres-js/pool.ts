@@ -34,13 +34,13 @@ export class Pool implements Executor {
     this.#hosts = readHosts(postgres, settings.dsn.reveal());
   }
 
-  run(statement: Statement, { signal }: Patience): Promise<readonly Row[]> {
-    return this.#lease((slot) => slot.send(statement, signal), signal);
+  run(statement: Statement, patience: Patience): Promise<readonly Row[]> {
+    return this.#lease((slot) => slot.send(statement, patience), patience);
   }
 
-  batch(statements: readonly Statement[], { signal }: Patience): Promise<readonly (readonly Row[])[]> {
+  batch(statements: readonly Statement[], patience: Patience): Promise<readonly (readonly Row[])[]> {
     return this.#lease(async (slot) => {
-      const step: Step = (statement) => slot.send(statement, signal);
+      const step: Step = (statement) => slot.send(statement, patience);
       // A statement that is not yet known to the server is described first, and what follows it waits outside of the
       // connection: should that close meanwhile, it would run on the next one, without its transaction.
       if (slot.knows(statements)) return await pipeline(step, statements);
@@ -49,11 +49,11 @@ export class Pool implements Executor {
         for (const statement of statements) all.push(await next(statement));
         return all;
       });
-    }, signal);
+    }, patience);
   }
 
-  transaction<R>(body: (step: Step) => Promise<R>, { signal }: Patience): Promise<R> {
-    return this.#lease((slot) => sequence((statement) => slot.send(statement, signal), body), signal);
+  transaction<R>(body: (step: Step) => Promise<R>, patience: Patience): Promise<R> {
+    return this.#lease((slot) => sequence((statement) => slot.send(statement, patience), body), patience);
   }
 
   // A cancellation is waited for before the connection is used again.
@@ -67,15 +67,16 @@ export class Pool implements Executor {
     this.#all.clear();
   }
 
-  async #lease<R>(body: (slot: Slot) => Promise<R>, signal: AbortSignal): Promise<R> {
+  async #lease<R>(body: (slot: Slot) => Promise<R>, patience: Patience): Promise<R> {
     if (this.#isClosed) throw new Error("the connections are closed");
     let slot = this.#idle.length > 0 || this.#all.size < this.concurrency ? this.#take() : await this.#wait();
     try {
       for (let left = this.#hosts.length - 1; !slot.isOpen; left -= 1) {
         try {
-          await slot.open(signal);
+          await slot.open(patience);
           this.#first = slot.host;
         } catch (error) {
+          const { signal } = patience;
           const isGivenUp = signal.aborted && !(signal.reason instanceof DeadlineError);
           if (isGivenUp || !isTransient(error)) throw error;
           if (this.#first === slot.host) this.#first = this.#after(slot.host);

@@ -2,7 +2,7 @@
 // `sql.begin` is not used: when its connection closes, it throws where nobody can catch it (postgres.js 3.4.9).
 
 import type { Row, Statement, Step } from "../sql/executor.ts";
-import type { PostgresJsColumn, PostgresJsSender } from "./client.ts";
+import type { PostgresJsClient, PostgresJsColumn, PostgresJsSender } from "./client.ts";
 
 /** A statement on its way. */
 export interface Sent {
@@ -26,10 +26,17 @@ export function endsTransaction({ text }: Statement): boolean {
   return text === COMMIT.text || text === ROLLBACK.text;
 }
 
+/** How statements go over a client. */
+export interface Manner {
+  readonly prepare: boolean;
+  /** The client is {@link plain}: its values are the text that the server sent. */
+  readonly isPlain: boolean;
+}
+
 /** Sends a statement; columns come back as the text that the server sent, past every parser and transform of the client. */
-export function send(client: PostgresJsSender, { text, params }: Statement, prepare: boolean): Sent {
-  const query = client.unsafe(text, [...params], { prepare }).raw();
-  const rows = query.then((found) => readRows(found));
+export function send(client: PostgresJsSender, { text, params }: Statement, { prepare, isPlain }: Manner): Sent {
+  const query = client.unsafe(text, [...params], { prepare });
+  const rows = isPlain ? query.values().then(asTheyAre) : query.raw().then(readRows);
   return {
     rows,
     isOnItsWay: () => (Reflect.get(query, "state") ?? null) !== null,
@@ -90,6 +97,18 @@ export function endsConnection(error: unknown): boolean {
   if (!isFromServer(error)) return true;
   const severity: unknown = Reflect.get(error, "severity");
   return severity === "FATAL" || severity === "PANIC";
+}
+
+/** The same client, which is new and has no transforms: from here on every column and every parameter is text to it. */
+export function plain(client: PostgresJsClient): PostgresJsClient {
+  const { parsers, serializers } = client.options;
+  for (const table of [parsers, serializers]) for (const type of Object.keys(table)) delete table[type];
+  return client;
+}
+
+// A promise of the client's own, a subclass, costs two turns more each time it is awaited.
+function asTheyAre(rows: readonly Row[]): readonly Row[] {
+  return rows;
 }
 
 function readRows(found: readonly (readonly (PostgresJsColumn | null)[])[]): readonly Row[] {

@@ -4,12 +4,13 @@
 // `closed`).
 
 import type { Socket } from "node:net";
+import { onAbort } from "../rules/lazy-signal.ts";
 import type { MemoryStoreSettings } from "../settings.ts";
-import type { Row, Statement } from "../sql/executor.ts";
+import type { Patience, Row, Statement } from "../sql/executor.ts";
 import type { PostgresJs, PostgresJsClient, PostgresJsOptions } from "./client.ts";
 import { hadNoEffect } from "./client-side.ts";
 import { ClosedConnectionError, NotSentError, ReadOnlyHostError, SilentServerError } from "./failures.ts";
-import { endsConnection, endsTransaction, isFromServer, type Sent, send } from "./send.ts";
+import { endsConnection, endsTransaction, isFromServer, type Manner, plain, type Sent, send } from "./send.ts";
 import { connected, dial, type Host } from "./socket.ts";
 
 /** How long a connection is used before a new one takes its place, so that a new primary or a new address is found. */
@@ -30,7 +31,7 @@ export class Slot {
   /** Which of the hosts it goes to. */
   readonly host: number;
   readonly #sql: PostgresJsClient;
-  readonly #prepare: boolean;
+  readonly #manner: Manner;
   readonly #prepared: Set<string> = new Set();
   readonly #retiresAt: number = performance.now() + LIFETIME_MS * (0.8 + Math.random() * 0.4);
   readonly #patienceMs: number;
@@ -43,7 +44,7 @@ export class Slot {
   /** A connection to the one of `hosts` at `index`, made with its first statement. */
   constructor(postgres: PostgresJs, settings: MemoryStoreSettings, hosts: readonly Host[], index: number) {
     this.host = index;
-    this.#prepare = settings.prepare;
+    this.#manner = { prepare: settings.prepare, isPlain: true };
     // Of one host nobody asks whether it takes writes: there is no other.
     this.#isOpen = hosts.length === 1;
     // All of them have their turn before the attempt's own deadline, so that the store knows that nothing was sent.
@@ -63,7 +64,7 @@ export class Slot {
       },
       socket: () => this.#connect(place),
     };
-    this.#sql = postgres(settings.dsn.reveal(), options);
+    this.#sql = plain(postgres(settings.dsn.reveal(), options));
   }
 
   /** Whether it is connected to a host that takes writes, or to the only one. */
@@ -82,7 +83,7 @@ export class Slot {
 
   /** Whether all of these were run on this connection before, so that they can be sent at once. */
   knows(statements: readonly Statement[]): boolean {
-    return !this.#isBroken && this.#prepare && statements.every(({ text }) => this.#prepared.has(text));
+    return !this.#isBroken && this.#manner.prepare && statements.every(({ text }) => this.#prepared.has(text));
   }
 
   /**
@@ -91,10 +92,10 @@ export class Slot {
    * @throws {ReadOnlyHostError} It does not.
    * @throws {NotSentError} It does not answer in its time, or no more.
    */
-  async open(signal: AbortSignal): Promise<void> {
+  async open(patience: Patience): Promise<void> {
     const timer = setTimeout(() => this.#kill(), this.#patienceMs);
     try {
-      const [[isReadOnly] = []] = await this.send(IS_READ_ONLY, signal);
+      const [[isReadOnly] = []] = await this.send(IS_READ_ONLY, patience);
       if (isReadOnly !== "off") throw new ReadOnlyHostError();
       this.#isOpen = true;
     } catch (error) {
@@ -106,14 +107,12 @@ export class Slot {
   }
 
   /** @throws {NotSentError} The connection was lost, or never came, before the statement was on it. */
-  async send(statement: Statement, signal: AbortSignal): Promise<readonly Row[]> {
-    const sent = send(this.#sql, statement, this.#prepare);
+  async send(statement: Statement, patience: Patience): Promise<readonly Row[]> {
+    const sent = send(this.#sql, statement, this.#manner);
     let heard: Promise<void> | undefined;
-    const stop = (): void => {
+    const release = onAbort(patience, () => {
       heard = this.#stop(sent);
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    });
     try {
       const found = await sent.rows;
       this.#prepared.add(statement.text);
@@ -123,7 +122,7 @@ export class Slot {
       if (endsConnection(error) || endsTransaction(statement) || isReadOnly(error)) this.#isBroken = true;
       throw sent.isOnItsWay() ? error : unsent(error);
     } finally {
-      signal.removeEventListener("abort", stop);
+      release();
       if (heard !== undefined) await heard;
     }
   }

@@ -9,7 +9,7 @@ import type { EpochMs } from "../model/record.ts";
 import { checkAnswer } from "./answers.ts";
 import { DeadlineError } from "./deadline.ts";
 import type { Gate } from "./gate.ts";
-import { LazySignal } from "./lazy-signal.ts";
+import { LazySignal, type Quiet } from "./lazy-signal.ts";
 import { type RetrySettings, retryBudgetMs, retryDelayMs } from "./retry.ts";
 import { hasWritten } from "./sections.ts";
 import { judge } from "./verdict.ts";
@@ -238,7 +238,7 @@ export class Operation<Q, R> {
 }
 
 /** One call of the driver, and the slot in the gate that it occupies. */
-class Attempt<Q, R> extends Watched implements DriverCall {
+class Attempt<Q, R> extends Watched implements DriverCall, Quiet {
   readonly now: EpochMs;
   readonly attempt: number;
   readonly budgetMs: number;
@@ -258,6 +258,11 @@ class Attempt<Q, R> extends Watched implements DriverCall {
   get signal(): AbortSignal {
     this.#lazy ??= new LazySignal();
     return this.#lazy.signal;
+  }
+
+  onAbort(stop: () => void): () => void {
+    this.#lazy ??= new LazySignal();
+    return this.#lazy.onAbort(stop);
   }
 
   follow(promise: Promise<R>): void {

@@ -51,7 +51,7 @@ export class OperationCall implements DriverCall, Progress {
   readonly callerSignal: AbortSignal | undefined;
   attempts = 0;
   mayHaveEffect: boolean;
-  readonly #own: LazySignal = new LazySignal();
+  #own: LazySignal | undefined = undefined;
   #signal: AbortSignal | undefined = undefined;
 
   static {
@@ -73,6 +73,7 @@ export class OperationCall implements DriverCall, Progress {
 
   /** Aborts with the caller's signal, or when the operation is given up. */
   get signal(): AbortSignal {
+    this.#own ??= new LazySignal();
     this.#signal ??=
       this.callerSignal === undefined ? this.#own.signal : AbortSignal.any([this.callerSignal, this.#own.signal]);
     return this.#signal;
@@ -80,6 +81,7 @@ export class OperationCall implements DriverCall, Progress {
 
   /** Gives the operation up: its deadline has passed. */
   abandon(reason: unknown): void {
+    this.#own ??= new LazySignal();
     this.#own.abort(reason);
   }
 }

@@ -7,7 +7,7 @@ import type { MemoryScope } from "../model/scope.ts";
 import type { Row } from "./executor.ts";
 import { arrayLiteral, PART_COLUMNS } from "./params.ts";
 
-/** The columns of a record after its scope, in the order of {@link contentParams}. */
+/** The columns of a record after its scope, in the order of {@link contentParams} and {@link readContent}. */
 export const CONTENT_COLUMNS: readonly string[] = [
   "id",
   "key",
@@ -53,12 +53,11 @@ export function readScope(tenantId: string, row: Row, at = 0): MemoryScope {
   const userId = row[at] ?? "";
   const sessionId = row[at + 1] ?? "";
   const agent = row[at + 2] ?? "";
-  return {
-    tenantId,
-    ...(userId === "" ? {} : { userId }),
-    ...(sessionId === "" ? {} : { sessionId }),
-    ...(agent === "" ? {} : { agent }),
-  };
+  const scope: { -readonly [Part in keyof MemoryScope]: MemoryScope[Part] } = { tenantId };
+  if (userId !== "") scope.userId = userId;
+  if (sessionId !== "") scope.sessionId = sessionId;
+  if (agent !== "") scope.agent = agent;
+  return scope;
 }
 
 /**
@@ -68,20 +67,29 @@ export function readScope(tenantId: string, row: Row, at = 0): MemoryScope {
  * @throws {MemoryCorruptionError} A column that holds JSON holds none.
  */
 export function readRecord(tenantId: string, row: Row, at = 0, version?: number): StoredRecord {
+  return readContent(readScope(tenantId, row, at), row, at + PART_COLUMNS.length, version);
+}
+
+/**
+ * A record of this scope from the columns from `at` on (see {@link CONTENT_COLUMNS}), without an embedding.
+ *
+ * @throws {MemoryCorruptionError} A column that holds JSON holds none.
+ */
+export function readContent(scope: MemoryScope, row: Row, at: number, version?: number): StoredRecord {
   return {
-    scope: readScope(tenantId, row, at),
-    id: textAt(row, at + 3),
-    key: textAt(row, at + 4),
-    value: textAt(row, at + 5),
-    source: textAt(row, at + 6),
-    confidence: Number(row[at + 7]),
-    validFrom: numberAt(row, at + 8),
-    validTo: numberAt(row, at + 9),
-    subject: row[at + 10] ?? undefined,
-    predicate: jsonAt(row, at + 11),
-    metadata: jsonAt(row, at + 12),
-    redacted: jsonAt(row, at + 13),
-    recordedAt: Number(row[at + 14]),
+    scope,
+    id: textAt(row, at),
+    key: textAt(row, at + 1),
+    value: textAt(row, at + 2),
+    source: textAt(row, at + 3),
+    confidence: Number(row[at + 4]),
+    validFrom: numberAt(row, at + 5),
+    validTo: numberAt(row, at + 6),
+    subject: row[at + 7] ?? undefined,
+    predicate: jsonAt(row, at + 8),
+    metadata: jsonAt(row, at + 9),
+    redacted: jsonAt(row, at + 10),
+    recordedAt: Number(row[at + 11]),
     version,
     embedding: undefined,
   };
