@@ -18,7 +18,7 @@ import { type EpochMs, type MemoryRecord, renamed } from "../model/record.ts";
 import { sameContent } from "./content.ts";
 import type { ContradictionPolicy } from "./contradictions.ts";
 import { type DecayPolicy, weigh } from "./decay.ts";
-import { type Asked, corrupt, parseRow, rowScope } from "./row.ts";
+import { type Asked, corrupt, parseRow, type RowView, rowScope } from "./row.ts";
 import { checkFilledWindow } from "./write.ts";
 
 const NO_VERDICT = 'the contradiction policy gave none of "supersede", "branch" and "reject"; nothing was written';
@@ -70,13 +70,17 @@ export function noBelief(asked: KeyAsked): Belief {
 
 /** A version as it shows: `validTo` the smallest of its own, its successor's start and its lineage's end. */
 export function showVersion(asked: Asked, row: VersionRow): MemoryRecord {
-  const { record, next, end } = row;
+  return parseRow(asked, row.record, viewOf(row));
+}
+
+/** What a version shows beside its own: see {@link showVersion}. */
+export function viewOf({ record, next, end }: VersionRow): RowView {
   const from = record.validFrom ?? 0;
   const closer = end !== undefined && (next === undefined || end.validFrom < next.validFrom) ? end : next;
   const closedAt = closer === undefined ? undefined : Math.max(from, closer.validFrom);
   const own = record.validTo;
   const validTo = closedAt === undefined ? own : Math.min(own ?? closedAt, closedAt);
-  return parseRow(asked, record, { validTo, supersededBy: closer?.id });
+  return { validTo, supersededBy: closer?.id };
 }
 
 /** Whether the version, of all of its lineage the one that counts at the instant, holds there. */

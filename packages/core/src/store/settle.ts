@@ -13,6 +13,7 @@ import type {
 } from "../model/driver.ts";
 import { MemoryConflictError, MemoryUnavailableError } from "../model/errors.ts";
 import { uuidV7 } from "../model/id.ts";
+import type { JsonValue } from "../model/json.ts";
 import { type EpochMs, type MemoryRecordInput, renamed } from "../model/record.ts";
 import { type MemoryScope, memoryScope } from "../model/scope.ts";
 import {
@@ -25,8 +26,10 @@ import {
   type KeyAsked,
   retell,
   showVersion,
+  viewOf,
 } from "../rules/beliefs.ts";
 import type { OperationCall } from "../rules/guard.ts";
+import { buildRecord } from "../rules/row.ts";
 import { prepareRecord } from "../rules/write.ts";
 import type { StoreContext } from "./context.ts";
 
@@ -52,7 +55,7 @@ export async function settle(
 ): Promise<Supersession> {
   const scope = memoryScope(to);
   const section = store.section("profile");
-  const { stored, isNamed } = prepareRecord("profile", scope, input, store.rules, call.now);
+  const { stored, value, isNamed } = prepareRecord("profile", scope, input, store.rules, call.now);
   const asked: KeyAsked = { kind: "profile", scope, reach: "exact", key: stored.key };
   const token = uuidV7(call.now);
   const deadline = call.now + call.budgetMs;
@@ -67,7 +70,7 @@ export async function settle(
       const live = await liveIds(section, asked, heads, wish.resolves, call);
       const terms = { ...wish, asked, incoming: stored, id, policy: store.policy, token, now: call.now, live };
       const decision = decide(heads, terms);
-      if (await section.commit(decision.plan, call)) return await answer(store, section, asked, decision, call);
+      if (await section.commit(decision.plan, call)) return await answer(store, section, asked, decision, value, call);
     }
     lost += 1;
     // The clock may stand still, or step back; what was waited counts all the same.
@@ -143,13 +146,19 @@ async function answer(
   section: ProfileSection,
   asked: KeyAsked,
   decision: Decision,
+  value: JsonValue,
   call: DriverCall,
 ): Promise<Supersession> {
   const { plan, resolution, superseded, lineages } = decision;
   const next = decision.next === "unknown" ? await nextInLineage(section, asked, plan, call) : decision.next;
   const row: VersionRow = { record: plan.record, lineage: plan.lineage, settles: plan.settles, next, end: undefined };
   const contradiction = lineages === 1 ? null : await contradictionNow(store, section, asked, call);
-  return { record: showVersion(asked, row), superseded, resolution, contradiction };
+  return {
+    record: buildRecord("profile", asked.scope, plan.record, value, viewOf(row)),
+    superseded,
+    resolution,
+    contradiction,
+  };
 }
 
 // What follows a record that came in before its whole lineage: asked of the driver, as the heads do not show it.
