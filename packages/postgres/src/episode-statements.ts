@@ -123,8 +123,8 @@ export class EpisodeStatements {
 /** Whether a record that is there has other content than the one given. Which instant it was recorded at does not count. */
 function differs(alias: string, given: (name: string) => string, anyFrom: string): string {
   const columns = CONTENT_COLUMNS.filter((name) => !["id", "recorded_at", "valid_from"].includes(name));
-  const parts = columns.map((name) => `${alias}.${name} IS DISTINCT FROM ${given(name)}`);
-  return `(${parts.join(" OR ")} OR (NOT ${anyFrom} AND ${alias}.valid_from<>${given("valid_from")}))`;
+  const is = `(${columnsOf(alias, columns)}) IS DISTINCT FROM (${columns.map(given).join(",")})`;
+  return `(${is} OR (NOT ${anyFrom} AND ${alias}.valid_from<>${given("valid_from")}))`;
 }
 
 // A column of the lists as what it stands for.

@@ -13,13 +13,12 @@ import {
   type Statement,
   scopeParams,
 } from "@memory/core/sql";
-import { VERSION_COLUMNS } from "./row.ts";
+import { NEWEST_COLUMNS, VERSION_COLUMNS } from "./row.ts";
 
 /** A bound that no version number, and no instant, is above. */
 const LAST_VERSION = 2_147_483_647;
 const LAST_INSTANT = 9_000_000_000_000_000;
 
-const NEWEST_COLUMNS: readonly string[] = ["lineages", "latest_from", ...VERSION_COLUMNS];
 const HEAD_COLUMNS: readonly string[] = ["token", ...NEWEST_COLUMNS];
 
 /** The statements that read one table of versions, named with its schema. */
@@ -45,8 +44,8 @@ export class ProfileStatements {
   }
 
   /**
-   * The newest version of a key. Row: `lineages`, `latest_from`, then the version (see `readVersion`, with nothing that
-   * follows or ends it). Where the key is plain, this is all that there is to know, at a fifth of what {@link live} costs.
+   * The newest version of a key. Row: see `readNewest`. Where the key is plain, this is all that there is to know, at a fifth
+   * of what {@link live} costs.
    */
   newest(scope: MemoryScope, key: string): Statement {
     return { text: this.#texts.newest, params: [...scopeParams(scope), key] };
@@ -129,7 +128,7 @@ export class ProfileStatements {
     return {
       text:
         `SELECT p.user_id,p.session_id,p.agent,p.key,k.recorded_at,${heldColumns} FROM (${page}) p` +
-        ` CROSS JOIN LATERAL (SELECT ${columnsOf("a", NEWEST_COLUMNS)},(a.lineages=1 AND a.valid_from=a.latest_from AND a.recorded_at<=${at.knownAt} AND a.valid_from<=coalesce(${at.asOf},greatest(${at.now},a.recorded_at))) AS is_plain FROM ${this.#versions} a WHERE ${key} ORDER BY a.version DESC LIMIT 1) k` +
+        ` CROSS JOIN LATERAL (SELECT ${columnsOf("a", ["lineages", "latest_from", ...VERSION_COLUMNS])},(a.lineages=1 AND a.valid_from=a.latest_from AND a.recorded_at<=${at.knownAt} AND a.valid_from<=coalesce(${at.asOf},greatest(${at.now},a.recorded_at))) AS is_plain FROM ${this.#versions} a WHERE ${key} ORDER BY a.version DESC LIMIT 1) k` +
         // Of a plain key the newest version is all: nothing below its condition is looked at.
         ` LEFT JOIN LATERAL (SELECT ${columnsOf("k", VERSION_COLUMNS)} WHERE k.is_plain UNION ALL SELECT ${columnsOf("h", VERSION_COLUMNS)} FROM (${this.#begun(key, at)}) s CROSS JOIN LATERAL (${this.#heldIn(key, at)}) h WHERE NOT k.is_plain) v ON true` +
         ` LEFT JOIN LATERAL (${this.#follower(`NOT k.is_plain AND ${key}`, at.knownAt)}) n ON true` +
@@ -194,14 +193,14 @@ export class ProfileStatements {
       `SELECT k.version,k.recorded_at,(SELECT count(*) FROM ${versions} a WHERE ${key("a")} AND a.follows=0 AND ${known}),i.key,k.token,` +
       `v.is_newest,v.is_held,${columnsOf("v", VERSION_COLUMNS)},n.id,n.valid_from,NULL,NULL` +
       " FROM (SELECT 1) o" +
-      ` LEFT JOIN LATERAL (SELECT a.version,a.recorded_at,a.token FROM ${versions} a WHERE ${key("a")} AND ${known} ORDER BY a.version DESC LIMIT 1) k ON true` +
+      ` LEFT JOIN LATERAL (SELECT a.version,a.recorded_at,a.token,a.latest_from FROM ${versions} a WHERE ${key("a")} AND ${known} ORDER BY a.version DESC LIMIT 1) k ON true` +
       ` LEFT JOIN LATERAL (SELECT a.key FROM ${versions} a WHERE ${exactScope("a")} AND a.id>=$6::text AND a.id<=$6::text AND (a.key<>$5::text OR ${known}) ORDER BY a.id LIMIT 1) i ON true` +
       ` LEFT JOIN LATERAL (SELECT b.lineage FROM ${versions} b WHERE ${key("b")} AND b.follows=0 AND b.version<$9::integer` +
       ` AND NOT EXISTS (SELECT FROM ${versions} a WHERE ${key("a")} AND a.settles<>'{}'::integer[] AND a.settles@>ARRAY[b.lineage] AND ${known})) s ON true` +
       ` LEFT JOIN LATERAL (SELECT ${columns} FROM ${versions} a WHERE ${key("a")} AND a.lineage=s.lineage AND a.follows<$9::integer AND ${known} ORDER BY a.follows DESC LIMIT 1) w ON true` +
       ` LEFT JOIN LATERAL (SELECT ${columns} FROM ${versions} a WHERE ${key("a")} AND a.lineage=s.lineage AND a.valid_from<=coalesce($7::bigint,greatest($8::bigint,k.recorded_at)) AND ${known} ORDER BY a.valid_from DESC,a.version DESC LIMIT 1) h ON true` +
       ` LEFT JOIN LATERAL (SELECT true AS is_newest,w.version=h.version AS is_held,${columnsOf("w", VERSION_COLUMNS)} WHERE w.version IS NOT NULL UNION ALL SELECT false,true,${columnsOf("h", VERSION_COLUMNS)} WHERE h.version<>w.version) v ON true` +
-      ` LEFT JOIN LATERAL (SELECT a.id,a.valid_from FROM ${versions} a WHERE ${key("a")} AND a.lineage=v.lineage AND (a.valid_from,a.version)>(v.valid_from,v.version) AND ${known} ORDER BY a.valid_from,a.version LIMIT 1) n ON true` +
+      ` LEFT JOIN LATERAL (SELECT a.id,a.valid_from FROM ${versions} a WHERE ${key("a")} AND a.lineage=v.lineage AND (a.valid_from,a.version)>(v.valid_from,v.version) AND a.valid_from<=k.latest_from AND ${known} ORDER BY a.valid_from,a.version LIMIT 1) n ON true` +
       " ORDER BY v.lineage,v.version"
     );
   }

@@ -1,8 +1,9 @@
 // The profile section: a belief is read in one statement, and written in one.
 
+import type { MemoryScope } from "@memory/core";
 import type { KeyHeads, KeyVersions, LineageHead, ProfileSection, VersionRow, WritePlan } from "@memory/core/driver";
 import { isLostRace, type Row, readScope, type ScopedExecutor } from "@memory/core/sql";
-import { readVersion } from "./row.ts";
+import { readNewest, readVersion } from "./row.ts";
 import type { Statements } from "./statements.ts";
 
 /** Where a version begins in the rows of `live`, `beliefs` and `heads`, and which of its columns is never null. */
@@ -24,7 +25,7 @@ export function profileSection({ profile, commit }: Statements, { run }: ScopedE
       if (knownAt === undefined && (asOf === undefined || asOf >= call.now)) {
         const [row] = await run(scope, profile.newest(scope, key), call);
         if (row === undefined) return null;
-        const held = plainIn(scope.tenantId, row, 0, asOf ?? call.now, asOf === undefined);
+        const held = plainIn(scope, row, 0, asOf ?? call.now, asOf === undefined);
         if (held !== undefined) return { scope, key, recordedAt: held.record.recordedAt, versions: [held] };
       }
       const rows = await run(scope, profile.live({ scope, key, asOf, knownAt, now: call.now }), call);
@@ -40,7 +41,7 @@ export function profileSection({ profile, commit }: Statements, { run }: ScopedE
         const idKey = row[0] ?? undefined;
         const token = row[1] ?? undefined;
         if (token === undefined) return { version: 0, recordedAt: undefined, token, lineages: 0, open: [], idKey };
-        const held = plainIn(scope.tenantId, row, 2, at ?? call.now, at === undefined);
+        const held = plainIn(scope, row, 2, at ?? call.now, at === undefined);
         if (held !== undefined) {
           const { recordedAt, version = 0 } = held.record;
           return { version, recordedAt, token, lineages: 1, open: [{ lineage: 1, newest: held, held }], idKey };
@@ -91,14 +92,13 @@ export function profileSection({ profile, commit }: Statements, { run }: ScopedE
   };
 }
 
-// The newest version of a key, if it is what the key holds at the instant: the key has one lineage (which nothing can have
-// ended then) and nothing in it begins later. Without an instant of the caller's, the newest `recordedAt` is reached too.
-function plainIn(tenantId: string, row: Row, at: number, instant: number, isOpen: boolean): VersionRow | undefined {
-  if (row[at] !== "1") return undefined;
-  const version = readVersion(tenantId, row, at + 2);
+// The newest version of a plain key, if it is what the key holds at the instant. Without an instant of the caller's, the
+// newest `recordedAt` is reached too.
+function plainIn(scope: MemoryScope, row: Row, at: number, instant: number, isOpen: boolean): VersionRow | undefined {
+  const version = readNewest(scope, row, at);
+  if (version === undefined) return undefined;
   const { validFrom = 0, recordedAt } = version.record;
-  const isHeld = validFrom <= (isOpen ? Math.max(instant, recordedAt) : instant);
-  return isHeld && validFrom === Number(row[at + 1]) ? version : undefined;
+  return validFrom <= (isOpen ? Math.max(instant, recordedAt) : instant) ? version : undefined;
 }
 
 function versionIn(tenantId: string, row: Row, at: number): readonly VersionRow[] {

@@ -1,5 +1,5 @@
-// Every statement that reads, as it is asked: of a scope, a user and a tenant, from the beginning and from a place on, for
-// what all have, few have and nobody has.
+// Every statement that reads, and the one that looks for what it writes after, as it is asked: of a scope, a user and a
+// tenant, from the beginning and from a place on, for what all have, few have and nobody has.
 
 import { memoryScope } from "@memory/core";
 import type { Statement } from "@memory/core/sql";
@@ -79,8 +79,8 @@ const WHICHEVER =
 const SORTED = "few enough to be sorted, where the planner takes that for less than to read them in order";
 const BEHIND = "a part that is named stands in the index behind parts that are not";
 
-/** All of them. */
-export const planCases: readonly PlanCase[] = [
+/** Those that tell of one key: what they read must not depend on what the statistics say of its history. */
+export const keyCases: readonly PlanCase[] = [
   { name: "newest", statement: profile.newest(scope, "k3") },
   { name: "newest, for an id that was just made", statement: profile.newestHead(scope, "k3", undefined) },
   { name: "newest, and who holds an id", statement: profile.newestHead(scope, "k3", "new") },
@@ -90,6 +90,12 @@ export const planCases: readonly PlanCase[] = [
   { name: "heads", statement: profile.heads({ scope, key: "k3", id: "new", at: undefined, before: undefined, now }) },
   { name: "heads, as it was", statement: profile.heads({ scope, key: "k3", id: "new", at: 5_000, before: 3, now }) },
   { name: "whether a write is there", statement: commit.isThere(plan) },
+  { name: "a write after a version", statement: commit.commit({ ...plan, baseToken: "t" }) },
+];
+
+/** All of them. */
+export const planCases: readonly PlanCase[] = [
+  ...keyCases,
 
   { name: "beliefs", statement: profile.beliefs({ ...ofScope, ...keys }) },
   { name: "beliefs, after a key", statement: profile.beliefs({ ...ofScope, ...keys, ...afterKey }) },
