@@ -4,8 +4,10 @@
 import { describe, expect, test } from "vitest";
 import { HandClock } from "../test/hand-clock.ts";
 import { eachEpisode, eachVersion, exportScope } from "./export.ts";
+import { inMemoryDriver } from "./in-memory/driver.ts";
 import { InMemoryMemoryStore } from "./in-memory.ts";
 import type { MemoryStore } from "./model/protocol.ts";
+import { createMemoryStore } from "./store.ts";
 
 const scope = { tenantId: "acme" };
 const record = (key: string) => ({ key, value: 1, source: "s" });
@@ -71,6 +73,20 @@ test("a working key that expires between its listing and its reading is passed o
     await clock.advance(10);
   }
   expect(lines).toEqual(["a"]);
+});
+
+test.each([
+  ["none", undefined],
+  ["one of another width", [1, 2]],
+])("a vector that is %s is damage, and no line lacks it without a word", async (_what, embedding) => {
+  const inner = inMemoryDriver({ embeddingDimensions: 1 });
+  const { semantic } = inner;
+  if (semantic?.scan === undefined) throw new Error("the section is missing");
+  const scan: typeof semantic.scan = async (request, call) =>
+    ((await semantic.scan?.(request, call)) ?? []).map((row) => ({ ...row, embedding }));
+  const store = createMemoryStore({ ...inner, semantic: { ...semantic, scan } });
+  await store.index(scope, { ...record("k"), embedding: [1] });
+  await expect(all(exportScope(store, scope))).rejects.toMatchObject({ code: "MEMORY_CORRUPTION" });
 });
 
 test("the versions of one key are those of no other", async () => {

@@ -10,6 +10,7 @@ import { showVersion } from "./rules/beliefs.ts";
 import { type Asked, parseEntry, parseRow, rowScope } from "./rules/row.ts";
 import type { StoreContext } from "./store/context.ts";
 import { eachVersionRow } from "./store/profile.ts";
+import { wholeRecord } from "./store/semantic.ts";
 import { contextOf } from "./store.ts";
 
 const CHUNK = 500;
@@ -147,7 +148,7 @@ async function* exportVectors(
   const { scan } = section;
   if (scan === undefined) throw context.refusal(["scan"]);
   for await (const row of eachPlace((after) => scan({ ...under, keyPrefix: undefined, after, limit: CHUNK }, call()))) {
-    yield { record: parseRow({ kind: "semantic", ...under }, row) };
+    yield { record: wholeRecord(section, { kind: "semantic", ...under }, row) };
   }
 }
 

@@ -1,6 +1,6 @@
 // The semantic operations: things known, found by resemblance.
 
-import type { DriverCall } from "../model/driver.ts";
+import type { DriverCall, SemanticSection, StoredRecord } from "../model/driver.ts";
 import { MemoryRecordError } from "../model/errors.ts";
 import { canMatch, type MemoryHit, type MemoryQuery, parseKey, parseQuery } from "../model/query.ts";
 import type { MemoryRecord, MemoryRecordInput } from "../model/record.ts";
@@ -49,8 +49,12 @@ export async function recall(
   const key = parseKey(named);
   const section = store.section("semantic");
   const row = await section.get({ scope, key }, call);
-  if (row === null) return null;
-  const record = parseRow({ kind: "semantic", scope, reach: "exact", key }, row);
+  return row === null ? null : wholeRecord(section, { kind: "semantic", scope, reach: "exact", key }, row);
+}
+
+/** A record with its vector. @throws {MemoryCorruptionError} As `parseRow`; or the vector is missing or of another width. */
+export function wholeRecord(section: SemanticSection, asked: Asked, row: StoredRecord): MemoryRecord {
+  const record = parseRow(asked, row);
   if (record.embedding?.length !== section.dimensions) throw corrupt(row, "its embedding has another width");
   return record;
 }
