@@ -202,6 +202,42 @@ describe("a member that fails", () => {
     },
   );
 
+  const stages = ["tombstone", "condemned", "sweep"] as const;
+  const pairs = SLOTS.flatMap((first, at) =>
+    SLOTS.slice(at + 1).flatMap((second) =>
+      stages.flatMap((one) => stages.map((other) => ({ first, one, second, other }))),
+    ),
+  );
+
+  test.each(pairs)(
+    "$first at $one and $second at $other leaves the third done and both outstanding, each of which is finished and counted once",
+    async ({ first, one, second, other }) => {
+      const shared = memberDrivers();
+      const index = await filled(shared);
+      const failing = (slot: Slot, step: string) =>
+        faultyDriver(shared[slot], [{ on: `erasure.${step}`, fault: "refused", times: 99 }]).driver;
+      const impatient = { settings: { backoffMs: 0 }, derivedIndices: [index] };
+      const both = bind({ ...shared, [first]: failing(first, one), [second]: failing(second, other) }, impatient);
+      const error: unknown = await both.erase(ann).catch((reason: unknown) => reason);
+      const outstanding = [`in-memory:${first}`, `in-memory:${second}`].toSorted();
+      expect(error).toMatchObject({ code: "PARTIAL_ERASURE", adapter: outstanding[0], receipt: { outstanding } });
+      const told = receiptOf(error);
+      const third = KINDS.filter((kind) => slotOf(kind) !== first && slotOf(kind) !== second);
+      expect(told.counts).toEqual(pick(FILLED, third));
+
+      // One of them is back, then the other.
+      const half = bind({ ...shared, [second]: failing(second, other) }, impatient);
+      const later = receiptOf(await half.erase(ann).catch((reason: unknown) => reason));
+      const last = await bind(shared, impatient).erase(ann);
+      expect(last).toMatchObject({ complete: true, outstanding: [] });
+      expect(told.records + later.records + last.records).toBe(FILLED_RECORDS);
+      expect(told.artefacts + later.artefacts + last.artefacts).toBe(4);
+      expect([...index.purged].toSorted()).toEqual(ARTEFACTS);
+      expect(await readable(bind(shared), ann)).toEqual([]);
+      expect(await readable(bind(shared), bob)).toEqual(KINDS);
+    },
+  );
+
   it("is outstanding beside an index that fails, in byte order; both are told", async () => {
     const shared = memberDrivers();
     const index = await filled(shared);
