@@ -1,7 +1,6 @@
 // Bringing memory along: writes exported records elsewhere as they were, checked, masked and measured as every write is.
 
 import type { MemoryExport } from "./export.ts";
-import { checkLine, type Gathered, linesAtFault, placeInKey, remaining } from "./import-line.ts";
 import type { StoredRecord, WritePlan } from "./model/driver.ts";
 import { isMemoryError, locate, MemoryConflictError, MemoryRecordError } from "./model/errors.ts";
 import { uuidV7 } from "./model/id.ts";
@@ -16,6 +15,7 @@ import { outcomeOf } from "./rules/outcome.ts";
 import { admitValue, type Prepared, prepareRecord } from "./rules/write.ts";
 import type { StoreContext } from "./store/context.ts";
 import { logEntries } from "./store/episodic.ts";
+import { checkLine, type Gathered, linesAtFault, placeInKey, remaining } from "./store/import-line.ts";
 import { put } from "./store/working.ts";
 import { contextOf } from "./store.ts";
 

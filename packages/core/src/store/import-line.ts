@@ -1,11 +1,11 @@
 // A line of an import by itself: what it has to hold beside a record that is right, what may stand there and nothing else,
 // and which lines an error of several is about.
 
-import type { MemoryExport } from "./export.ts";
-import type { StoredRecord } from "./model/driver.ts";
-import { isMemoryError, MemoryRecordError } from "./model/errors.ts";
-import type { MemoryKind } from "./model/record.ts";
-import { placeOf } from "./rules/key.ts";
+import type { MemoryExport } from "../export.ts";
+import type { StoredRecord } from "../model/driver.ts";
+import { isMemoryError, MemoryRecordError } from "../model/errors.ts";
+import type { MemoryKind } from "../model/record.ts";
+import { placeOf } from "../rules/key.ts";
 
 /** What waits to be written with others, and the number of its line. */
 export interface Gathered {
