@@ -3,7 +3,9 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isMemoryError, type MemoryStoreSettingsInput, memoryScope, memoryStoreSettings } from "@memory/core";
+import { Pool } from "@memory/core/postgres-js";
 import { findPostgres, type PostgresPrimary, startProxy, type TcpProxy, waitFor } from "@tooling/servers";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresMemoryStore } from "../src/index.ts";
 import { applySchema, asOwner } from "./target.ts";
@@ -194,5 +196,27 @@ describe.skipIf(lane.isMissing)("connections of the store's own", () => {
     await Promise.all([store.close(), store.close()]);
     await waitFor("the connections to be gone", async () => (await activity(name)) === "0");
     await expect(store.episodes(scope)).rejects.toMatchObject({ code: "MEMORY_UNAVAILABLE", attempts: 0 });
+  });
+
+  it("runs nothing that still waited for a connection when the pool was closed, or when its call was given up", async () => {
+    await server.psql("CREATE TABLE waited (n integer)");
+    const pool = new Pool(postgres, memoryStoreSettings({ dsn: server.url, poolSize: 1 }));
+    const { signal } = new AbortController();
+    const givenUp = new AbortController();
+    const insert = (n: number) => ({ text: "INSERT INTO waited VALUES ($1::integer)", params: [n] });
+    const busy = pool.run({ text: "SELECT pg_sleep(0.5)", params: [] }, { signal });
+    const waiting = [
+      pool.run(insert(1), { signal: givenUp.signal }),
+      pool.run({ text: "SELECT pg_sleep(0.5)", params: [] }, { signal }),
+      pool.run(insert(2), { signal }),
+    ];
+    const outcomes = Promise.allSettled(waiting);
+    givenUp.abort();
+    await busy;
+    await pause(100);
+    await pool.close();
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    await expect(pool.run(insert(3), { signal })).rejects.toThrow();
+    expect(await server.psql("SELECT count(*) FROM waited")).toBe("0");
   });
 });

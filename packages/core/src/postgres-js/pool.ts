@@ -6,6 +6,7 @@ import type { MemoryStoreSettings } from "../settings.ts";
 import type { Executor, Patience, Row, Statement, Step } from "../sql/executor.ts";
 import type { PostgresJs } from "./client.ts";
 import { isTransient } from "./client-side.ts";
+import { ClosedConnectionError, NotSentError } from "./failures.ts";
 import { pipeline, sequence } from "./send.ts";
 import { Slot } from "./slot.ts";
 import { type Host, readHosts } from "./socket.ts";
@@ -21,7 +22,7 @@ export class Pool implements Executor {
   readonly #hosts: readonly Host[];
   readonly #idle: Slot[] = [];
   readonly #all: Set<Slot> = new Set();
-  readonly #waiting: ((slot: Slot) => void)[] = [];
+  readonly #waiting: PromiseWithResolvers<Slot>[] = [];
   /** Where a new connection begins: the host that served last, or the one after it where that has failed since. */
   #first = 0;
   #isClosed = false;
@@ -63,14 +64,18 @@ export class Pool implements Executor {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(new NotSentError(new ClosedConnectionError()));
     await Promise.all([...this.#all].map((slot) => slot.end()));
     this.#all.clear();
   }
 
   async #lease<R>(body: (slot: Slot) => Promise<R>, patience: Patience): Promise<R> {
-    if (this.#isClosed) throw new Error("the connections are closed");
-    let slot = this.#idle.length > 0 || this.#all.size < this.concurrency ? this.#take() : await this.#wait();
+    if (this.#isClosed) throw new NotSentError(new ClosedConnectionError());
+    const waits = this.#idle.length === 0 && this.#all.size >= this.concurrency;
+    let slot = waits ? await this.#wait() : this.#take();
     try {
+      // It may have waited for a connection longer than anybody waits for its answer.
+      if (waits) patience.signal.throwIfAborted();
       for (let left = this.#hosts.length - 1; !slot.isOpen; left -= 1) {
         try {
           await slot.open(patience);
@@ -105,7 +110,9 @@ export class Pool implements Executor {
   }
 
   #wait(): Promise<Slot> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    const waiter = Promise.withResolvers<Slot>();
+    this.#waiting.push(waiter);
+    return waiter.promise;
   }
 
   #make(host: number = this.#first): Slot {
@@ -120,7 +127,7 @@ export class Pool implements Executor {
     // What else goes there would fail the same way, one attempt after the other.
     if (slot.hasLostHost) for (const one of this.#idle.splice(0)) this.#drop(one);
     const next = this.#waiting.shift();
-    if (next !== undefined) next(isFit ? slot : this.#make());
+    if (next !== undefined) next.resolve(isFit ? slot : this.#make());
     else if (isFit) this.#idle.push(slot);
   }
 
