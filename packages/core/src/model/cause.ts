@@ -38,6 +38,19 @@ export function safeCause(error: unknown): unknown {
   }
 }
 
+/** The code at the bottom of a failure, as far down as {@link safeCause} looks: what wraps it says less. Never throws. */
+export function innermostCode(error: unknown): string | undefined {
+  let code: string | undefined;
+  let at = safeCause(error);
+  for (let depth = 0; depth <= DEEPEST && at instanceof Error; depth += 1) {
+    code = matching(CODE, property(at, "code")) ?? code;
+    at = property(at, "cause");
+  }
+  return code;
+}
+
+const DEEPEST = 4;
+
 function copyError(error: unknown, depth: number): unknown {
   if (isBranded(error)) return error;
   if (!(error instanceof Error)) return new Error(`a ${error === null ? "null" : typeof error} was thrown`);
@@ -50,7 +63,7 @@ function copyError(error: unknown, depth: number): unknown {
   ];
   const message = parts.filter((part) => part !== undefined).join(" ") || "message withheld";
   const cause = property(error, "cause");
-  const inner = depth < 4 && cause !== undefined ? copyError(cause, depth + 1) : undefined;
+  const inner = depth < DEEPEST && cause !== undefined ? copyError(cause, depth + 1) : undefined;
   const copy = new Error(message, inner === undefined ? undefined : { cause: inner });
   hide(copy, { name, stack: safeStack(error, name, message) });
   if (code !== undefined) Object.assign(copy, { code });

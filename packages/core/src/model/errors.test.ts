@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { safeCause } from "./cause.ts";
+import { innermostCode, safeCause } from "./cause.ts";
 import { isMemoryError, MemoryUnavailableError } from "./errors.ts";
 
 const SECRET = "hunter2";
@@ -50,6 +50,14 @@ describe("a cause", () => {
     expect(copy).toHaveProperty("stack", expect.stringContaining("errors.test.ts"));
   });
 
+  test("has the code that is furthest down, and none that might be content", () => {
+    const refused = errorWith({ code: "ECONNREFUSED" });
+    expect(innermostCode(Object.assign(new Error("m", { cause: refused }), { code: "NOT_SENT" }))).toBe("ECONNREFUSED");
+    expect(innermostCode(errorWith({ code: "NOT_SENT" }))).toBe("NOT_SENT");
+    expect(innermostCode(errorWith({ code: SECRET }))).toBe(undefined);
+    expect(innermostCode(SECRET)).toBe(undefined);
+  });
+
   const boom = (): never => {
     throw new Error("trap");
   };
@@ -63,6 +71,7 @@ describe("a cause", () => {
     ["itself as its cause", ((error) => Object.assign(error, { cause: error }))(new Error("m"))],
   ])("is made of an error that gives %s, and never throws", (_what, error) => {
     expect(safeCause(error)).toBeInstanceOf(Error);
+    expect(innermostCode(error)).toBe(undefined);
     expect(isMemoryError(error)).toBe(false);
   });
 });

@@ -3,6 +3,7 @@
 // and no promise beyond the one that the caller waits for and the one that the driver gives.
 
 import type { Clock } from "../clock.ts";
+import { innermostCode } from "../model/cause.ts";
 import type { DriverCall, MemoryDriver } from "../model/driver.ts";
 import { MemoryUnavailableError, PoolExhaustedError } from "../model/errors.ts";
 import type { EpochMs } from "../model/record.ts";
@@ -232,7 +233,9 @@ export class Operation<Q, R> {
     const attempts = this.#attempts;
     const outcome = this.#mayHaveEffect ? "unknown" : "not-applied";
     const effect = outcome === "unknown" ? "whether it had an effect is unknown" : "it had no effect";
-    const message = `${store}: the operation failed after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}; ${effect}`;
+    const code = innermostCode(this.#lastError);
+    const tried = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}${code === undefined ? "" : ` (${code})`}`;
+    const message = `${store}: the operation failed after ${tried}; ${effect}`;
     return new MemoryUnavailableError(message, { store, attempts, outcome }, this.#lastError);
   }
 }

@@ -130,6 +130,17 @@ describe("attempts", () => {
     expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain("row data");
   });
 
+  test("the message of what is out of reach has the code of the last failure, for who reads no more than that", async () => {
+    const { store, clock } = bench(["hang"], { isLoop: true });
+    const work = store.working?.put(entry, new OperationCall({ now: 0, budgetMs: 0 })) ?? Promise.resolve();
+    expect(
+      await drive(
+        clock,
+        work.catch((reason: unknown) => reason),
+      ),
+    ).toHaveProperty("message", expect.stringContaining("(ETIMEDOUT)"));
+  });
+
   test("backoff doubles from backoffMs and is scaled by the injected entropy, exactly", async () => {
     const chances = [0.5, 0.25];
     const { put, clock } = bench(["transient"], { isLoop: true, entropy: () => chances.shift() ?? 0 });

@@ -60,7 +60,8 @@ export async function verifySchema(
 ): Promise<readonly MemoryWarning[]> {
   const { findings, warnings } = await inspectSchema(executor, request, call);
   if (findings.length > 0) {
-    const message = `${request.adapter}: the schema is not as the store needs it; ${findings.length} finding(s): ${findings[0]}`;
+    const others = findings.length === 1 ? "" : ` (and ${findings.length - 1} more in \`error.findings\`)`;
+    const message = `${request.adapter}: the schema is not as the store needs it${others}: ${findings[0]}`;
     throw new MemorySchemaError(message, { findings });
   }
   return warnings;
