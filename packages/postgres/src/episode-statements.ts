@@ -18,6 +18,7 @@ import {
   RECORD_COLUMNS,
   type Statement,
   scopeParams,
+  type TenantLock,
 } from "@memory/core/sql";
 
 const NAMES: string = CONTENT_COLUMNS.join(",");
@@ -25,10 +26,12 @@ const NAMES: string = CONTENT_COLUMNS.join(",");
 /** The statements over one table of episodes, named with its schema. */
 export class EpisodeStatements {
   readonly #episodes: string;
+  readonly #lock: TenantLock;
   readonly #texts: { readonly log: string; readonly logMany: string };
 
-  constructor(episodes: string) {
+  constructor(episodes: string, lock: TenantLock) {
     this.#episodes = episodes;
+    this.#lock = lock;
     this.#texts = { log: this.#logText(), logMany: this.#logManyText() };
   }
 
@@ -39,20 +42,25 @@ export class EpisodeStatements {
   }
 
   /**
-   * Episodes of one scope, all or none, in the order given: that of their ids, so that no two writers wait for each other.
-   * No row. One that is there already with the same content is passed over; where one differs, the statement raises 22012
-   * and stores nothing (see {@link differing}). What is there is looked at only where an id is taken, also by a write that
-   * went on at the same time.
+   * An episode, in a transaction of its own. No row. One that is there already with the same content is passed over; where
+   * one differs, the statement raises 22012 and stores nothing (see {@link differing}). What is there is looked at only where
+   * the id is taken, also by a write that went on at the same time.
    */
-  log(scope: MemoryScope, entries: readonly LogEntry[]): Statement {
-    const [entry, ...others] = entries;
-    if (entry !== undefined && others.length === 0) {
-      return { text: this.#texts.log, params: [...scopeParams(scope), ...contentParams(entry.record), entry.anyFrom] };
-    }
+  log({ record, anyFrom }: LogEntry): Statement {
+    return { text: this.#texts.log, params: [...scopeParams(record.scope), ...contentParams(record), anyFrom] };
+  }
+
+  /**
+   * Episodes of one scope, all or none, each as {@link log} says, in the order given: that of their ids, so that no two
+   * writers wait for each other. What is there already is locked one after the other, so the tenant's lock is shared: an
+   * erasure, which takes it alone, meets the same rows in an order of its own.
+   */
+  logMany(scope: MemoryScope, entries: readonly LogEntry[]): Statement {
     const any = entries.filter(({ anyFrom }) => anyFrom);
     const isMixed = any.length > 0 && any.length < entries.length;
     const anyFrom = isMixed ? [null, arrayLiteral(any.map(({ record }) => record.id))] : [any.length > 0, null];
-    return { text: this.#texts.logMany, params: [...scopeParams(scope), ...sharedAndLists(entries), ...anyFrom] };
+    const params = [...scopeParams(scope), ...sharedAndLists(entries), ...anyFrom, this.#lock.param(scope)];
+    return { text: this.#texts.logMany, params };
   }
 
   #logText(): string {
@@ -64,8 +72,9 @@ export class EpisodeStatements {
   #logManyText(): string {
     const values = CONTENT_COLUMNS.map((name, index) => `coalesce(${listed(name)},$${index + 5}${castOf(name)})`);
     const lists = contentListsSql(CONTENT_COLUMNS.length + 5);
-    const rows = `SELECT $1::text,$2::text,$3::text,$4::text,${values.join(",")} FROM unnest(${lists}) AS i(${NAMES})`;
     const at = 2 * CONTENT_COLUMNS.length + 5;
+    const isLocked = `(${this.#lock.sharedSql(`$${at + 2}::text`)}) IS NOT NULL`;
+    const rows = `SELECT $1::text,$2::text,$3::text,$4::text,${values.join(",")} FROM unnest(${lists}) AS i(${NAMES}) WHERE ${isLocked}`;
     return this.#insert(rows, `coalesce($${at}::boolean,excluded.id=ANY($${at + 1}::text::text[]))`);
   }
 

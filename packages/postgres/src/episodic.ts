@@ -43,7 +43,7 @@ export function episodicSection(statements: EpisodeStatements, { run, transactio
         try {
           const [first, ...others] = chunks;
           if (first === undefined) return [];
-          if (others.length === 0) await once(first.scope, statements.log(first.scope, first.entries));
+          if (others.length === 0) await once(first.scope, logStatement(statements, first));
           else await transaction(first.scope, (step) => logChunks(statements, chunks, step), call);
           return [];
         } catch (error) {
@@ -72,6 +72,11 @@ interface Chunk {
 
 type Once = (scope: MemoryScope, statement: Statement) => Promise<readonly Row[]>;
 
+function logStatement(statements: EpisodeStatements, { scope, entries }: Chunk): Statement {
+  const [entry, ...others] = entries;
+  return entry !== undefined && others.length === 0 ? statements.log(entry) : statements.logMany(scope, entries);
+}
+
 async function findDiffering(
   statements: EpisodeStatements,
   chunks: readonly Chunk[],
@@ -87,7 +92,7 @@ async function findDiffering(
 async function logChunks(statements: EpisodeStatements, chunks: readonly Chunk[], step: Step): Promise<void> {
   let tenant = chunks[0]?.scope.tenantId;
   let [chunk] = chunks;
-  let statement = chunk && statements.log(chunk.scope, chunk.entries);
+  let statement = chunk && statements.logMany(chunk.scope, chunk.entries);
   for (let index = 1; chunk !== undefined && statement !== undefined; index += 1) {
     const { scope } = chunk;
     if (scope.tenantId !== tenant) {
@@ -99,7 +104,7 @@ async function logChunks(statements: EpisodeStatements, chunks: readonly Chunk[]
     // The client sends in a later microtask; then the next chunk is written out while the server works on this one.
     for (let turn = 0; turn < 8; turn += 1) await undefined;
     chunk = chunks[index];
-    statement = chunk && statements.log(chunk.scope, chunk.entries);
+    statement = chunk && statements.logMany(chunk.scope, chunk.entries);
     await running;
   }
 }

@@ -26,7 +26,7 @@ export function statementsOf(schema: string): Statements {
   return {
     profile: new ProfileStatements(versions),
     commit: new CommitStatements(versions, lock),
-    episodes: new EpisodeStatements(episodes),
+    episodes: new EpisodeStatements(episodes, lock),
     erasure: new ErasureStatements({
       records: { profile: versions, episodic: episodes },
       derivations: `${owner}.derivations`,

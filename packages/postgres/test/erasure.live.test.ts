@@ -33,6 +33,39 @@ describe.skipIf(lane.isMissing)("erasures", () => {
       { redactor: null },
     );
   const newTenant = () => `erase-${++count}`;
+  const blocked = (count: number) =>
+    expect
+      .poll(() => server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+      .toBe(`${count}`);
+
+  it("wait for a bulk log that repeats what they remove, whatever the order of each", async () => {
+    const scope = memoryScope({ tenantId: newTenant() });
+    await using store = connect();
+    // An erasure that reads a small table whole finds them as they came: the reverse of the order in which ids are logged.
+    const records = ["a", "b", "c"].map((id, index) => ({
+      id,
+      key: "k",
+      value: id,
+      source: "t",
+      validFrom: 9 - index,
+    }));
+    for (const record of records.toReversed()) await store.log(scope, record);
+    await server.psql("ANALYZE memory.episodes");
+    const running: Promise<unknown>[] = [];
+    await asOwner(server.url, (sql) =>
+      sql.begin(async (hold) => {
+        await hold`SELECT FROM memory.episodes WHERE tenant_id = ${scope.tenantId} AND id = 'b' FOR UPDATE`;
+        running.push(store.logAll(scope, records));
+        await blocked(1);
+        running.push(store.erase(scope, { keys: ["k"] }));
+        await blocked(2);
+      }),
+    );
+    expect(await Promise.all(running)).toMatchObject([[{ id: "a" }, { id: "b" }, { id: "c" }], { records: 3 }]);
+    await store.close();
+    const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = 'memory'";
+    expect(await server.psql(`SELECT pg_stat_force_next_flush(); ${deadlocks}`)).toMatch(/\b0$/);
+  });
 
   it("plan a write again whose key began anew meanwhile, from what is there now", async () => {
     const tenantId = newTenant();
