@@ -8,7 +8,7 @@ import { World } from "../vectors.ts";
 import { connectRaw } from "./connect.ts";
 import { copySource, type DataSet, dataSet, isOver, isRare, type Layout } from "./data.ts";
 import { type Collection, fillOurs, type Manner, openOurs, ours } from "./ours.ts";
-import { race, type SearchTable } from "./race.ts";
+import { type Heat, race, type SearchTable } from "./race.ts";
 import { recordsSql, strategies } from "./raw.ts";
 import { type Among, asks } from "./truth.ts";
 
@@ -17,6 +17,8 @@ export interface Size {
   /** Records are so many times fewer. */
   readonly part: number;
   readonly queries: number;
+  /** Only the sets whose title begins with this. */
+  readonly only?: string;
 }
 
 interface Set {
@@ -50,10 +52,11 @@ const SETS: readonly Set[] = [
 /** The tables of all sets; each is handed to `show` as it is done. */
 export async function searchCases(
   server: PostgresServer,
-  { part, queries }: Size,
+  { part, queries, only = "" }: Size,
   show: (table: SearchTable) => void,
 ): Promise<void> {
   for (const [index, set] of SETS.entries()) {
+    if (!set.title.startsWith(only)) continue;
     const { dimensions, metric, layout, stretch = 1 } = set;
     const world = new World({ dimensions, stretch });
     const data = dataSet(world, metric, smaller(layout, part));
@@ -81,31 +84,36 @@ async function raceSet(
   await fillOurs(sql, collection, data);
   await sql.end();
   const store = openOurs(url, collection);
-  const show1 = async (what: string, among: Among, vectors: readonly Float32Array[], manner: Manner = {}) => {
+  const run = async (manner: Manner, isLarge: boolean, heats: readonly Heat[]): Promise<void> => {
     const raw = all
-      .filter(({ isForLarge }) => isForLarge !== true || among.scope === 0)
+      .filter(({ isForLarge }) => isForLarge !== true || isLarge)
       .map((strategy) => connectRaw(url, strategy, data, manner));
-    show(await race(`${title}: ${what}`, [...raw, ours(store, manner)], asks(among, vectors)));
+    for (const table of await race([...raw, ours(store, manner)], heats)) show(table);
     for (const racer of raw) await racer.close();
   };
+  const heat = (what: string, among: Among, vectors: readonly Float32Array[]): Heat => ({
+    title: `${title}: ${what}`,
+    asks: asks(among, vectors),
+  });
   try {
     const matches = data.windows ? (n: number) => !isOver(n) : () => true;
-    const [large = 0, small = 0] = data.sizes;
-    const count = (size: number): string => size.toLocaleString("en");
-    await show1(`scope of ${count(large)}`, { data, scope: 0, matches }, world.onTopic(0, queries));
-    await show1(`scope of ${count(small)}`, { data, scope: 1, matches }, world.onTopic(1, queries));
-    await show1(`off topic, scope of ${count(small)}`, { data, scope: 1, matches }, world.offTopic(1, queries));
+    const [large, small] = data.sizes.map((size) => size.toLocaleString("en"));
+    const inLarge: Among = { data, scope: 0, matches };
+    const inSmall: Among = { data, scope: 1, matches };
+    await run({}, true, [heat(`scope of ${large}`, inLarge, world.onTopic(0, queries))]);
+    await run({}, false, [
+      heat(`scope of ${small}`, inSmall, world.onTopic(1, queries)),
+      heat(`off topic, scope of ${small}`, inSmall, world.offTopic(1, queries)),
+    ]);
     if (data.sizes.length === data.sessions) return;
-    await show1(`off topic, scope of ${count(large)}`, { data, scope: 0 }, world.offTopic(0, queries));
-    const rare = { data, scope: 0, matches: isRare };
-    await show1(`1 in 1,000 of ${count(large)} by metadata`, rare, world.onTopic(0, queries), { isFiltered: true });
-    const sessions = data.sizes.length - data.sessions;
-    await show1(
-      `under a user of ${sessions} sessions`,
-      { data, scope: "sessions" },
-      world.onTopic(data.sessions, queries),
-      { reach: "under" },
-    );
+    await run({}, true, [heat(`off topic, scope of ${large}`, inLarge, world.offTopic(0, queries))]);
+    const rare: Among = { data, scope: 0, matches: isRare };
+    await run({ isFiltered: true }, true, [
+      heat(`1 in 1,000 of ${large} by metadata`, rare, world.onTopic(0, queries)),
+    ]);
+    const user = `under a user of ${data.sizes.length - data.sessions} sessions`;
+    const inSessions: Among = { data, scope: "sessions" };
+    await run({ reach: "under" }, false, [heat(user, inSessions, world.onTopic(data.sessions, queries))]);
   } finally {
     await store.close();
   }

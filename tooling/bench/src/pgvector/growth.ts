@@ -42,7 +42,8 @@ export async function growthTables(
   for (const [scope, size] of sizes.entries()) {
     const racers = raw.map((strategy) => connectRaw(url, strategy, data));
     const asked = asks({ data, scope }, world.onTopic(scope, size > 100_000 ? Math.min(queries, 100) : queries));
-    show(await race(`scope of ${size.toLocaleString("en")}`, [...racers, ours(store)], asked));
+    const heat = { title: `scope of ${size.toLocaleString("en")}`, asks: asked };
+    for (const table of await race([...racers, ours(store)], [heat])) show(table);
     for (const racer of racers) await racer.close();
   }
 }

@@ -36,67 +36,98 @@ const ROUNDS = 10;
 const LEAST_RECALL = 0.99;
 const MOST_OF_FASTEST = 1.15;
 
-/** Runs the columns; the targets are the issue's: all rows, recall, order, and p50 beside the fastest that qualifies. */
-export async function race(title: string, racers: readonly Racer[], asks: readonly Ask[]): Promise<SearchTable> {
+/** A sort of query: the columns are the same for all sorts that are raced together. */
+export interface Heat {
+  readonly title: string;
+  readonly asks: readonly Ask[];
+}
+
+/**
+ * Runs the columns; a table for each heat. The targets: all rows, recall, order, and a p50 beside the fastest raw column that
+ * qualifies in every heat.
+ */
+export async function race(racers: readonly Racer[], heats: readonly Heat[]): Promise<readonly SearchTable[]> {
+  const runs: (readonly Run[])[] = [];
+  for (const { asks } of heats) runs.push(await runAll(racers, asks));
+  const figures = runs.map((of) => of.map((run) => figureOf(run, of[0])));
+  const isFit = racers.map(({ isOurs }, index) => isOurs !== true && figures.every((of) => qualifies(of[index])));
+  return heats.map(({ title, asks }, heat) => ({
+    title,
+    rounds: ROUNDS,
+    queries: asks.length,
+    figures: figures[heat] ?? [],
+    verdicts: verdicts(racers, runs[heat] ?? [], figures[heat] ?? [], isFit),
+  }));
+}
+
+interface Run {
+  readonly name: string;
+  readonly times: number[];
+  readonly rows: number[];
+  readonly recall: number[];
+  readonly isInOrder: boolean[];
+}
+
+async function runAll(racers: readonly Racer[], asks: readonly Ask[]): Promise<readonly Run[]> {
   for (const ask of asks.slice(0, WARM)) for (const racer of racers) await racer.search(ask);
-  const runs = racers.map(() => ({ times: [] as number[], rows: [] as number[], recall: [] as number[], inOrder: 0 }));
+  const entries = racers.map((racer) => ({ racer, run: emptyRun(racer.name) }));
   for (const [turn, ask] of asks.entries()) {
-    for (let step = 0; step < racers.length; step += 1) {
-      const index = (turn + step) % racers.length;
-      const run = runs[index];
-      const racer = racers[index];
-      if (run === undefined || racer === undefined) continue;
+    // Another one is the first each time.
+    const first = turn % entries.length;
+    for (const { racer, run } of [...entries.slice(first), ...entries.slice(0, first)]) {
       const start = performance.now();
       const answer = await racer.search(ask);
       run.times.push((performance.now() - start) * 1_000);
       const { rows, recall, isInOrder } = judge(ask, answer);
       run.rows.push(ask.count === 0 ? 1 : rows / ask.count);
       run.recall.push(recall);
-      if (isInOrder) run.inOrder += 1;
+      run.isInOrder.push(isInOrder);
     }
   }
-  const figures = racers.map(({ name }, index): SearchFigure => {
-    const { times = [], rows = [], recall = [], inOrder = 0 } = runs[index] ?? {};
-    return {
-      name,
-      p50: median(times),
-      p99: at(times, 0.99),
-      perSecond: 1_000_000 / mean(times),
-      ratio: ratio(times, runs[0]?.times ?? []),
-      rows: mean(rows),
-      leastRows: Math.min(...rows),
-      recall: mean(recall),
-      inOrder: inOrder / asks.length,
-    };
-  });
-  return { title, rounds: ROUNDS, queries: asks.length, figures, verdicts: verdicts(racers, runs, figures) };
+  return entries.map(({ run }) => run);
+}
+
+function emptyRun(name: string): Run {
+  return { name, times: [], rows: [], recall: [], isInOrder: [] };
+}
+
+function figureOf({ name, times, rows, recall, isInOrder }: Run, first: Run | undefined): SearchFigure {
+  return {
+    name,
+    p50: median(times),
+    p99: at(times, 0.99),
+    perSecond: 1_000_000 / mean(times),
+    ratio: ratio(times, first?.times ?? []),
+    rows: mean(rows),
+    leastRows: Math.min(...rows),
+    recall: mean(recall),
+    inOrder: isInOrder.filter(Boolean).length / isInOrder.length,
+  };
 }
 
 // Whether a column gives every row, and recall enough.
-function qualifies({ leastRows, recall }: SearchFigure): boolean {
-  return leastRows >= 1 && recall >= LEAST_RECALL;
+function qualifies(figure: SearchFigure | undefined): boolean {
+  return figure !== undefined && figure.leastRows >= 1 && figure.recall >= LEAST_RECALL;
 }
 
 function verdicts(
   racers: readonly Racer[],
-  runs: readonly { readonly times: readonly number[] }[],
+  runs: readonly Run[],
   figures: readonly SearchFigure[],
+  isFit: readonly boolean[],
 ): readonly Verdict[] {
-  const raw = figures.filter((figure, index) => racers[index]?.isOurs !== true && qualifies(figure));
-  const fastest = raw.sort((a, b) => a.p50 - b.p50)[0];
-  return racers.flatMap(({ name, isOurs }, index): Verdict[] => {
-    const figure = figures[index];
-    if (isOurs !== true || figure === undefined) return [];
-    const { leastRows, recall, inOrder } = figure;
+  const [fastest] = figures.filter((_, index) => isFit[index]).sort((a, b) => a.p50 - b.p50);
+  const against = runs.find(({ name }) => name === fastest?.name);
+  return figures.flatMap(({ name, leastRows, recall, inOrder }, index): Verdict[] => {
+    if (racers[index]?.isOurs !== true) return [];
     const own = [
       { what: `${name}: every row that there is`, value: leastRows, isMet: leastRows === 1 },
       { what: `${name}: recall at least ${LEAST_RECALL}`, value: recall, isMet: recall >= LEAST_RECALL },
       { what: `${name}: the exact order`, value: inOrder, isMet: inOrder === 1 },
     ];
-    if (fastest === undefined) return own;
-    const against = runs[racers.findIndex((racer) => racer.name === fastest.name)]?.times ?? [];
-    const value = ratio(runs[index]?.times ?? [], against);
-    const what = `${name}: p50 at most ${MOST_OF_FASTEST} x the fastest that qualifies, ${fastest.name}`;
+    if (against === undefined) return own;
+    const value = ratio(runs[index]?.times ?? [], against.times);
+    const what = `${name}: p50 at most ${MOST_OF_FASTEST} x the fastest that qualifies, ${against.name}`;
     return [...own, { what, value, isMet: value <= MOST_OF_FASTEST }];
   });
 }
