@@ -33,6 +33,8 @@ export interface EngineOptions {
   readonly dimensions?: number | undefined;
   /** The model that makes them, as it is stamped on every row. */
   readonly embedder?: string | undefined;
+  /** The servers' tables have row security. */
+  readonly rowSecurity?: boolean | undefined;
   /** It is read from, and nothing is made that is not there. */
   readonly isSource?: boolean | undefined;
 }
@@ -42,20 +44,24 @@ export class EngineError extends Error {
   override readonly name = "EngineError";
 }
 
+/** Opens an engine. @throws {EngineError} Its connection strings are not set, or the source's folder holds none. */
+export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
+
 /**
- * Opens an engine by its name: `servers` (their connection strings from the environment) or `embedded:FOLDER`.
+ * What opens the engine of that name, `servers` (their connection strings from the environment) or `embedded:FOLDER`;
+ * until then nothing is made.
  *
- * @throws {EngineError} There is no such engine, its connection strings are not set, or the source's folder holds none.
+ * @throws {EngineError} There is no such engine.
  */
-export async function openEngine(name: string, options: EngineOptions): Promise<Engine> {
+export function engineNamed(name: string): OpenEngine {
   const [engine, ...place] = name.split(":");
   const folder = place.join(":");
-  if (name === "servers") return openServers(options);
-  if (engine === "embedded" && folder !== "") return await openEmbedded(resolve(folder), options);
+  if (name === "servers") return async (options) => openServers(options);
+  if (engine === "embedded" && folder !== "") return (options) => openEmbedded(resolve(folder), options);
   throw new EngineError(`there is no engine "${name}": name servers or embedded:FOLDER`);
 }
 
-function openServers({ environment, redactor, dimensions, embedder }: EngineOptions): Engine {
+function openServers({ environment, redactor, dimensions, embedder, rowSecurity }: EngineOptions): Engine {
   const at = (variable: string, otherwise?: string) => {
     const dsn = environment[variable] || otherwise;
     if (dsn === undefined) throw new EngineError(`the engine servers takes ${variable}, which is not set`);
@@ -63,13 +69,14 @@ function openServers({ environment, redactor, dimensions, embedder }: EngineOpti
   };
   const members = {
     working: RedisMemoryStore.connect(at("MEMORY_REDIS_DSN")),
-    durable: PostgresMemoryStore.connect(at("MEMORY_POSTGRES_DSN")),
+    durable: PostgresMemoryStore.connect(at("MEMORY_POSTGRES_DSN"), { rowSecurity }),
     semantic:
       dimensions === undefined
         ? nowhere("working", "profile", "episodic")
         : PgvectorMemoryStore.connect(at("MEMORY_PGVECTOR_DSN", environment["MEMORY_POSTGRES_DSN"]), {
             dimensions,
             embedder,
+            rowSecurity,
           }),
   };
   const store = new RoutedMemoryStore(members, { redactor });

@@ -10,7 +10,7 @@ import {
   type MemoryScope,
   memoryScope,
 } from "@memory/core";
-import { type Engine, EngineError, type EngineOptions, openEngine } from "./engine.ts";
+import { type Engine, EngineError, type EngineOptions, engineNamed, type OpenEngine } from "./engine.ts";
 import { LineError, readLines, writeLines } from "./lines.ts";
 
 /** What the command runs in. */
@@ -23,7 +23,7 @@ export interface Surroundings {
 }
 
 /** What an engine takes beside its name. */
-type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "redactor" | "isSource">;
+type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "rowSecurity" | "redactor" | "isSource">;
 
 const KINDS: readonly MemoryKind[] = ["profile", "episodic", "semantic", "working"];
 
@@ -35,6 +35,7 @@ npm run transfer -- import --to ENGINE --file FILE
                      embedded:FOLDER: PostgreSQL in this process, its data in FOLDER; keeps no working memory
   --dimensions N     the width of the engine's vectors; needed where semantic records are among the kinds
   --embedder NAME    the model that makes them, where the engine's rows are stamped with it
+  --row-security     the servers' tables have row security
   --file FILE        the export: a record a line, as JSON, and how many there are. Until it is whole it stands in FILE.part
   --kinds K,K        only these of ${KINDS.join(", ")}; what is left out is counted, and stands in no line's
                      number that a refusal names
@@ -74,7 +75,7 @@ export async function transfer(args: readonly string[], surroundings: Surroundin
     else if (surroundings.signal?.aborted) say("stopped; run it again to finish it");
     else if (error instanceof LineError) say(`the file cannot be used: ${error.message}`);
     else if (isMemoryError(error)) say(`refused: ${error.name} (${error.code}): ${error.message}`);
-    else if (isFileError(error)) say(`the file cannot be used: ${error.code}`);
+    else if (isFileError(error)) say(`cannot be used (${error.code}): ${error.path}`);
     else throw error;
     return 1;
   }
@@ -82,7 +83,8 @@ export async function transfer(args: readonly string[], surroundings: Surroundin
 
 async function exportTo({ from, scope, file, kinds, shape }: Arguments, surroundings: Surroundings): Promise<void> {
   if (from === undefined || scope === undefined) throw new ArgumentError("an export takes --from and --tenant");
-  await using engine = await open(from, { ...shape, isSource: true }, kinds, surroundings);
+  const open = opener(from, shape, kinds);
+  await using engine = await open({ ...shape, isSource: true, environment: surroundings.environment });
   await engine.store.verify();
   const tally = new Tally(kinds);
   const lines = exportScope(engine.store, scope, { signal: surroundings.signal });
@@ -92,35 +94,35 @@ async function exportTo({ from, scope, file, kinds, shape }: Arguments, surround
 
 async function importFrom({ to, file, kinds, shape, isAsIs }: Arguments, surroundings: Surroundings): Promise<void> {
   if (to === undefined) throw new ArgumentError("an import takes --to");
-  await using engine = await open(to, { ...shape, redactor: isAsIs ? null : undefined }, kinds, surroundings);
-  await engine.store.verify();
-  // Read twice, so that nothing of a file is written that is not whole, or holds what the engine would lose.
+  const open = opener(to, shape, kinds);
+  // Read twice, so that nothing is made or written of a file that is not whole, or holds what the engine would lose.
+  const found = new Set<MemoryKind | undefined>();
   for await (const line of new Tally(kinds).chosen(readLines(file))) {
     surroundings.signal?.throwIfAborted();
-    refuseLoss(engine, line);
+    found.add(kindOf(line));
   }
+  const redactor = isAsIs ? null : undefined;
+  await using engine = await open({ ...shape, redactor, environment: surroundings.environment });
+  refuseLoss(engine, found);
+  await engine.store.verify();
   const tally = new Tally(kinds);
   await importRecords(engine.store, tally.chosen(readLines(file)), { signal: surroundings.signal });
   surroundings.say(`imported ${tally}`);
 }
 
-async function open(
-  name: string,
-  shape: Shape,
-  kinds: readonly MemoryKind[],
-  { environment }: Surroundings,
-): Promise<Engine> {
-  if (shape.dimensions === undefined && kinds.includes("semantic")) {
+function opener(name: string, { dimensions }: Shape, kinds: readonly MemoryKind[]): OpenEngine {
+  if (dimensions === undefined && kinds.includes("semantic")) {
     const others = KINDS.filter((kind) => kind !== "semantic").join(",");
     throw new ArgumentError(`name the width of the vectors with --dimensions, or leave them out: --kinds ${others}`);
   }
-  return await openEngine(name, { ...shape, environment });
+  return engineNamed(name);
 }
 
-function refuseLoss({ kinds }: Engine, line: MemoryExport): void {
-  const kind = kindOf(line);
-  if (kind === undefined || kinds.includes(kind)) return;
-  throw new LossError(`the engine does not keep ${kind} records; to leave them out name --kinds ${kinds.join(",")}`);
+function refuseLoss({ kinds }: Engine, found: ReadonlySet<MemoryKind | undefined>): void {
+  for (const kind of found) {
+    if (kind === undefined || kinds.includes(kind)) continue;
+    throw new LossError(`the engine does not keep ${kind} records; to leave them out name --kinds ${kinds.join(",")}`);
+  }
 }
 
 // What is no record is left to the import to refuse, by its line.
@@ -172,7 +174,8 @@ function parseArguments(args: readonly string[]): Arguments & { readonly command
   const { values, positionals } = readArguments(args);
   const { from, to, tenant, user, session, agent, file = "", kinds, help } = values;
   const [command, ...more] = positionals;
-  const shape = { dimensions: widthOf(values.dimensions), embedder: values.embedder };
+  const { embedder, "row-security": rowSecurity } = values;
+  const shape = { dimensions: widthOf(values.dimensions), embedder, rowSecurity };
   const none = { from, to, file, kinds: KINDS, scope: undefined, shape, isAsIs: values["as-is"] === true };
   if (help === true) return { ...none, command: "help" };
   if ((command !== "export" && command !== "import") || more.length > 0) {
@@ -203,7 +206,7 @@ function readArguments(args: readonly string[]) {
       allowPositionals: true,
       options: {
         ...{ from: text, to: text, file: text, kinds: text, tenant: text, user: text, session: text, agent: text },
-        ...{ dimensions: text, embedder: text, "as-is": { type: "boolean" } },
+        ...{ dimensions: text, embedder: text, "as-is": { type: "boolean" }, "row-security": { type: "boolean" } },
         help: { type: "boolean" },
       },
     });
@@ -225,6 +228,7 @@ function kindNamed(name: string): MemoryKind {
   return kind;
 }
 
-function isFileError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
+function isFileError(error: unknown): error is Error & { readonly code: string; readonly path: string } {
+  if (!(error instanceof Error && "code" in error && "path" in error)) return false;
+  return typeof error.code === "string" && typeof error.path === "string";
 }

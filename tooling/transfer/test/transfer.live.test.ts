@@ -232,8 +232,29 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       await writeFile(path, '{"record":"canary\n');
       const damaged = await wide("import", "--to", "servers", "--file", path);
       expect(damaged).toEqual({ code: 1, said: "the file cannot be used: line 1 is no JSON in UTF-8" });
-      const missing = await wide("import", "--to", "servers", "--file", join(folder, "none.jsonl"));
-      expect(missing).toEqual({ code: 1, said: "the file cannot be used: ENOENT" });
+      const none = join(folder, "none.jsonl");
+      const missing = await wide("import", "--to", "servers", "--file", none);
+      expect(missing).toEqual({ code: 1, said: `cannot be used (ENOENT): ${none}` });
+    });
+
+    test.each([
+      ["is not there", undefined, /ENOENT/],
+      ["was cut", '{"record":', /line 1 has no end/],
+    ])("makes no database for a file that %s", async (_what, text, complaint) => {
+      const path = join(folder, "unusable.jsonl");
+      if (text !== undefined) await writeFile(path, text);
+      const data = join(folder, "unmade");
+      const { code, said } = await wide("import", "--to", `embedded:${data}`, "--file", path);
+      expect([code, said]).toEqual([1, expect.stringMatching(complaint)]);
+      await expect(stat(data)).rejects.toHaveProperty("code", "ENOENT");
+    });
+
+    it("opens both of the servers' stores with row security where it is told to", async () => {
+      const path = join(folder, "walled.jsonl");
+      const args = ["export", "--from", "servers", "--tenant", "acme", "--file", path, "--row-security"];
+      const { code, said } = await wide(...args);
+      expect(code).toBe(1);
+      expect(said).toMatch(/postgres: .* has no row security.*pgvector: .* has no row security/);
     });
 
     it("says what is out of reach, of every server", { timeout: TIMEOUT_MS }, async () => {
