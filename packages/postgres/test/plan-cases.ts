@@ -212,7 +212,7 @@ export const planCases: readonly PlanCase[] = [
 ];
 
 /** The statements that change something: everything else is here. */
-const WRITES: readonly string[] = ["commit", "log", "lock", "tombstone", "sweep", "register", "forget"];
+const WRITES: readonly string[] = ["commit", "log", "logMany", "lock", "tombstone", "sweep", "register", "forget"];
 
 /** The names of statements that read and are asked nowhere here. */
 export function forgottenStatements(): readonly string[] {
