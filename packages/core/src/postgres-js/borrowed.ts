@@ -7,6 +7,14 @@ import type { Executor, Patience, Row, Statement, Step } from "../sql/executor.t
 import type { PostgresJsClient, PostgresJsSender } from "./client.ts";
 import { endsConnection, isFromServer, send, sequence } from "./send.ts";
 
+// Of each type that parameters are sent as, its oid and a value as the server is to read it.
+const SENT: readonly (readonly [oid: number, value: string | number | boolean, texts: readonly string[]])[] = [
+  [25, ` 'é"\\{},`, [` 'é"\\{},`]],
+  [16, true, ["t", "true"]],
+  [20, 7, ["7"]],
+  [23, 7, ["7"]],
+];
+
 /** Runs statements on the caller's client, and leaves it open. */
 export class BorrowedClient implements Executor {
   readonly client: PostgresJsClient;
@@ -16,7 +24,10 @@ export class BorrowedClient implements Executor {
   #cancelling = 0;
   #cancelled = 0;
 
-  /** @throws {MemorySettingsError} It is no postgres.js client, or one that a transaction could hang on. */
+  /**
+   * @throws {MemorySettingsError} It is no postgres.js client, or one that a transaction could hang on, or that changes the
+   * texts, numbers or booleans that it sends.
+   */
   constructor(client: PostgresJsClient) {
     const given: unknown = client;
     if (typeof given !== "function" || typeof client.unsafe !== "function" || typeof client.options !== "object") {
@@ -30,6 +41,9 @@ export class BorrowedClient implements Executor {
           setting: "sql",
         },
       );
+    }
+    if (!SENT.every(([oid, value, texts]) => texts.includes(serialized(client, oid, value)))) {
+      throw new MemorySettingsError("the client has a type that would change what is stored", { setting: "sql" });
     }
     this.client = client;
     this.concurrency = client.options.max;
@@ -96,4 +110,14 @@ export class BorrowedClient implements Executor {
     this.#cancelling -= 1;
     this.#cancelled += 1;
   };
+}
+
+// As postgres.js does it; a serializer that refuses the value would refuse ours too.
+function serialized({ options }: PostgresJsClient, oid: number, value: unknown): string {
+  try {
+    const serialize = options.serializers[oid];
+    return typeof serialize === "function" ? `${serialize(value)}` : `${value}`;
+  } catch {
+    return "";
+  }
 }
