@@ -7,7 +7,7 @@ import { isMetric } from "./metric.ts";
 import { schemaSql } from "./schema.ts";
 
 const USAGE =
-  "memory-pgvector-schema --dimensions N [--metric cosine|l2|inner] [--collection NAME] [--schema NAME] [--embedder NAME@VERSION] [--partitions N] [--row-security]\n";
+  "memory-pgvector-schema --dimensions N [--metric cosine|l2|inner] [--collection NAME] [--schema NAME] [--embedder NAME@VERSION] [--index hnsw] [--partitions N] [--row-security]\n";
 
 try {
   const { values } = parseArgs({
@@ -17,12 +17,13 @@ try {
       collection: { type: "string" },
       schema: { type: "string" },
       embedder: { type: "string" },
+      index: { type: "string" },
       partitions: { type: "string" },
       "row-security": { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
-  const { dimensions, metric, partitions, "row-security": rowSecurity, help, ...names } = values;
+  const { dimensions, metric, index, partitions, "row-security": rowSecurity, help, ...names } = values;
   if (help) process.stdout.write(USAGE);
   else {
     process.stdout.write(
@@ -30,6 +31,7 @@ try {
         ...names,
         dimensions: Number(dimensions),
         metric: parseMetric(metric),
+        index: parseIndex(index),
         partitions: partitions === undefined ? undefined : Number(partitions),
         rowSecurity,
       }),
@@ -45,4 +47,9 @@ try {
 function parseMetric(text: string): Metric {
   if (isMetric(text)) return text;
   throw new MemorySettingsError("metric must be cosine, l2 or inner", { setting: "metric" });
+}
+
+function parseIndex(text: string | undefined): "hnsw" | undefined {
+  if (text === undefined || text === "hnsw") return text;
+  throw new MemorySettingsError("index must be hnsw", { setting: "index" });
 }

@@ -40,7 +40,6 @@ const LONGEST_SUFFIX = "_derivations_condemned";
  * @throws {MemorySettingsError} An option is unknown or out of its range; `setting` names it.
  */
 export function checkCollection(options: CollectionOptions & SchemaLayout): Collection {
-  if (typeof options !== "object" || options === null) throw refusal("options", "must be an object with `dimensions`");
   const { dimensions, metric = "cosine", collection = "semantic", embedder, ...layout } = options;
   if (!(Number.isInteger(dimensions) && dimensions >= 1 && dimensions <= MOST_DIMENSIONS)) {
     throw refusal("dimensions", `must be a whole number from 1 to ${MOST_DIMENSIONS}`);

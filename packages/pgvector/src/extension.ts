@@ -1,5 +1,5 @@
 // Where pgvector is: statements name its type and operators with the schema that it was made in, and need no search path. The
-// same look tells whether the table is split into partitions.
+// same look tells how the table is kept: in partitions or not, and with which graphs.
 
 import { type DriverCall, MemorySchemaError } from "@memory/core/driver";
 import { isFromServer } from "@memory/core/postgres-js";
@@ -11,10 +11,17 @@ export interface Place {
   /** The schema of the extension, quoted. */
   readonly extension: string;
   readonly isPartitioned: boolean;
+  /** How many records the table has, as far as the server knows. */
+  readonly records: number;
+  /** The names of the graphs that are there and whole. */
+  readonly graphs: ReadonlySet<string>;
 }
 
-const LOOK = `SELECT n.nspname::text,EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace s ON s.oid=c.relnamespace WHERE s.nspname=$1::text AND c.relname=$2::text AND c.relkind='p')
- FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid=e.extnamespace WHERE e.extname='vector'`;
+const LOOK = `SELECT n.nspname::text,t.relkind='p',t.reltuples::bigint,(SELECT pg_catalog.json_agg(x.relname) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid=i.indexrelid JOIN pg_catalog.pg_am m ON m.oid=x.relam WHERE i.indrelid=t.oid AND i.indisvalid AND m.amname='hnsw')
+ FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid=e.extnamespace LEFT JOIN (SELECT c.oid,c.relkind,c.reltuples FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace s ON s.oid=c.relnamespace WHERE s.nspname=$1::text AND c.relname=$2::text) t ON true WHERE e.extname='vector'`;
+
+/** How long what was seen is taken for true, in milliseconds: then a graph that was made or dropped is noticed. */
+const LOOK_AGAIN_MS = 60_000;
 
 /** SQLSTATEs undefined_function, undefined_object and invalid_schema_name: it is not where it was. */
 const MOVED: readonly string[] = ["42883", "42704", "3F000"];
@@ -25,6 +32,7 @@ export class Located<S> {
   readonly #look: Statement;
   readonly #make: (place: Place) => S;
   #made: S | undefined;
+  #madeAt = 0;
 
   /** @param make Makes the statements. */
   constructor(
@@ -38,13 +46,14 @@ export class Located<S> {
   }
 
   /**
-   * Does something with the statements. The first time the extension's schema is looked up, in a round trip of its own; and
-   * again after it was moved.
+   * Does something with the statements. The first time things are looked up, in a round trip of its own; and again after a
+   * minute, and where the extension was moved.
    *
    * @throws {MemorySchemaError} The database does not have the extension.
    */
   async use<R>(call: DriverCall, body: (statements: S) => Promise<R>): Promise<R> {
-    const statements = this.#made ?? (await this.#lookUp(call));
+    const isOld = performance.now() - this.#madeAt > LOOK_AGAIN_MS;
+    const statements = this.#made === undefined || isOld ? await this.#lookUp(call) : this.#made;
     try {
       return await body(statements);
     } catch (error) {
@@ -56,7 +65,14 @@ export class Located<S> {
   async #lookUp(call: DriverCall): Promise<S> {
     const [row] = await this.#executor.run(this.#look, call);
     if (row === undefined) throw missingExtension();
-    this.#made = this.#make({ extension: quoteIdentifier(row[0] ?? ""), isPartitioned: row[1] === "t" });
+    const graphs: unknown = JSON.parse(row[3] ?? "[]");
+    this.#madeAt = performance.now();
+    this.#made = this.#make({
+      extension: quoteIdentifier(row[0] ?? ""),
+      isPartitioned: row[1] === "t",
+      records: Number(row[2] ?? 0),
+      graphs: new Set(Array.isArray(graphs) ? graphs.map(String) : []),
+    });
     return this.#made;
   }
 }

@@ -30,7 +30,7 @@ const NAMES = CONTENT_COLUMNS.join(",");
 const REST = scopeParams({ tenantId: "" }).length + CONTENT_COLUMNS.length + 1;
 
 /** The columns of a record with its vector, which is the last of them. */
-export const WHOLE_COLUMNS: readonly string[] = [...RECORD_COLUMNS, "embedding"];
+const WHOLE_COLUMNS: readonly string[] = [...RECORD_COLUMNS, "embedding"];
 
 /** The statements over the table of a collection. */
 export class RecordStatements {
@@ -90,7 +90,7 @@ export class RecordStatements {
     return `INSERT INTO ${this.#records} (${SCOPE},${columns.join(",")}) ${rows} ON CONFLICT (${SCOPE},key) DO UPDATE SET ${changes.join(",")}`;
   }
 
-  /** The record with a key. Row: {@link WHOLE_COLUMNS}. */
+  /** The record with a key. Row: the columns of a record, then its vector. */
   get(scope: MemoryScope, key: string): Statement {
     return {
       text: `SELECT ${columnsOf("a", WHOLE_COLUMNS)} FROM ${this.#records} a WHERE ${exactScope("a")} AND a.key=$5::text`,
@@ -98,7 +98,7 @@ export class RecordStatements {
     };
   }
 
-  /** A page of records in the order of scope and key. Rows: {@link WHOLE_COLUMNS}. */
+  /** A page of records in the order of scope and key. Rows: the columns of a record, then its vector. */
   scan({ scope, reach, keyPrefix, after, limit }: KeyPageRequest): Statement {
     const p = new Params();
     const conditions = [p.scope("a", scope, reach), ...afterKey(p, "a", after), ...prefixConditions(p, "a", keyPrefix)];

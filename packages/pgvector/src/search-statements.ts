@@ -2,18 +2,28 @@
 // of its own, and what is meant for one index is said as only that one can serve it: so there is one plan, before the first
 // ANALYZE as after it, at the first execution as at the hundredth.
 
+import type { MemoryScope } from "@memory/core";
 import type { Metric, NearestRequest } from "@memory/core/driver";
 import { columnsOf, metadataConditions, PART_COLUMNS, Params, RECORD_COLUMNS, type Statement } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
 import type { Place } from "./extension.ts";
+import { graphOf, graphScopeSql } from "./graph.ts";
 import { METRICS } from "./metric.ts";
 import { APART, rankSql, type Sketch, sketchOf } from "./sketch.ts";
 import { vectorText } from "./vector.ts";
 
 /** How a scope that is not larger than this is searched by a filter, or by signs: every record of it is looked at. */
-export const SMALL_SCOPE = 1_000;
+const SMALL_SCOPE = 1_000;
+const IS_SMALL = `(SELECT size FROM k)<=${SMALL_SCOPE}`;
 /** The most records of a tenant that a filter may keep to be looked at one by one. */
-export const MOST_MATCHES = 2_000;
+const MOST_MATCHES = 2_000;
+
+/** How widely a graph is searched; and how many records it may look at in vain. */
+const LEAST_EF = 40;
+const MOST_EF = 1_000;
+const MOST_SCANNED = 4_000;
+/** How many of a graph's hits are compared with each other. */
+const COMPARED = 20;
 
 /** Always true. The planner takes an unknown range for a small part of a table: then it thinks of no scan and no helpers. */
 const RANGE = "a.handle>=(SELECT '-9223372036854775808'::bigint) AND a.handle<=(SELECT '9223372036854775807'::bigint)";
@@ -78,26 +88,26 @@ export class SearchStatements {
     const { p, isOfTenant, within, isValid, matches } = asked;
     const rank = rankSql(this.#dimensions, this.#metric, (name) => this.#operator(name));
     const most = p.add(depth, "::bigint");
-    // By signs a small scope is looked at whole.
-    const depths = this.#sketch.isHalf
-      ? `SELECT ${most} AS depth`
-      : `SELECT CASE WHEN count(*)<=${SMALL_SCOPE} THEN greatest(${SMALL_SCOPE + 1},${most}) ELSE ${most} END AS depth FROM (${this.#sizing(within)}) a`;
-    const ranks = `SELECT ${columnsOf("a", HANDLE)},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid} ORDER BY rank NULLS FIRST LIMIT (SELECT depth FROM k)`;
+    const { isHalf } = this.#sketch;
+    const gate = isHalf ? "" : ` AND NOT ${IS_SMALL}`;
+    const ranks = `SELECT ${columnsOf("a", HANDLE)},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid}${gate} ORDER BY rank NULLS FIRST LIMIT ${most}`;
     const own = PART_COLUMNS.map((name) => `a.${name} ${APART}=c.${name}`);
     const conditions = [isOfTenant, ...own, "a.handle=c.handle", isValid, ...matches];
-    const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,${this.#sketch.isHalf ? "NULL::float8" : rank} AS rank FROM ${this.#records} a WHERE ${conditions.join(" AND ")} OFFSET 0`;
+    const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,${isHalf ? "NULL::float8" : rank} AS rank FROM ${this.#records} a WHERE ${conditions.join(" AND ")} OFFSET 0`;
     // Two keys may have one handle.
     const handles = `SELECT DISTINCT ${columnsOf("c", HANDLE)} FROM c`;
+    const handed = `SELECT a.* FROM (${handles}) c CROSS JOIN LATERAL (${found}) a`;
+    const isWhole = `(SELECT count(*) FROM c)<${most}`;
+    const highest = bits("(SELECT CASE WHEN bool_or(c.rank IS NULL) THEN NULL ELSE max(c.rank) END FROM c)");
+    if (isHalf) {
+      const parts = [`c AS MATERIALIZED (${ranks})`];
+      return this.#statement(asked, { parts, found: handed, facts: [isWhole, highest, "NULL"] });
+    }
+    // By signs a small scope is looked at whole.
     return this.#statement(asked, {
-      parts: [`k AS MATERIALIZED (${depths})`, `c AS MATERIALIZED (${ranks})`],
-      found: `SELECT a.* FROM (${handles}) c CROSS JOIN LATERAL (${found}) a`,
-      facts: [
-        "(SELECT count(*) FROM c)<(SELECT depth FROM k)",
-        bits("(SELECT CASE WHEN bool_or(c.rank IS NULL) THEN NULL ELSE max(c.rank) END FROM c)"),
-        this.#sketch.isHalf
-          ? "NULL"
-          : bits("(SELECT c.rank FROM c ORDER BY c.rank OFFSET (SELECT depth FROM k)/3 LIMIT 1)"),
-      ],
+      parts: [this.#sized(within), `c AS MATERIALIZED (${ranks})`],
+      found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${handed}`,
+      facts: [isWhole, highest, bits(`(SELECT c.rank FROM c ORDER BY c.rank OFFSET ${most}/3 LIMIT 1)`)],
     });
   }
 
@@ -114,28 +124,72 @@ export class SearchStatements {
   filtered(request: NearestRequest): Statement {
     const asked = this.#asked(request);
     const { p, tenant, parts, within, isValid, matches, isLeast } = asked;
-    const isSmall = `(SELECT size FROM k)<=${SMALL_SCOPE}`;
     // No column of the scope is named here, or the planner would walk through the scope.
-    const kept = `SELECT a.user_id,a.session_id,a.agent,a.key,a.valid_from,a.valid_to,${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")} AND NOT ${isSmall} LIMIT ${MOST_MATCHES + 1}`;
+    const kept = `SELECT a.user_id,a.session_id,a.agent,a.key,a.valid_from,a.valid_to,${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")} AND NOT ${IS_SMALL} LIMIT ${MOST_MATCHES + 1}`;
     const own = [...parts, isValid, ...isLeast].join(" AND ").replaceAll("a.", "m.");
     const closest = `SELECT m.* FROM m WHERE ${own} ORDER BY ${orderBy("m")} LIMIT ${p.add(request.limit, "::bigint")}`;
     const fetched = `SELECT ${COLUMNS} FROM ${this.#records} a WHERE ${tenant} AND ${PLACE.map((name) => `a.${name}=m.${name}`).join(" AND ")} OFFSET 0`;
     return this.#statement(asked, {
-      parts: [
-        `k AS MATERIALIZED (SELECT count(*) AS size FROM (${this.#sizing(within)}) a)`,
-        `m AS MATERIALIZED (${kept})`,
-      ],
-      found: `${this.#every(asked)} AND ${isSmall} UNION ALL SELECT a.*,m.distance,NULL::float8 FROM (${closest}) m CROSS JOIN LATERAL (${fetched}) a`,
+      parts: [this.#sized(within), `m AS MATERIALIZED (${kept})`],
+      found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL SELECT a.*,m.distance,NULL::float8 FROM (${closest}) m CROSS JOIN LATERAL (${fetched}) a`,
       facts: [`(SELECT count(*) FROM m)<=${MOST_MATCHES}`, "NULL", "NULL"],
     });
   }
 
+  /**
+   * The closest of the `depth` records that a graph finds: that of a scope alone, or the one over everything. The graph's
+   * settings hold for this statement's own transaction, and are made before it is asked. Facts: whether as many were found;
+   * then how much farther the closest is from what was asked than hits are from each other. Rows: a record and its distance.
+   */
+  byGraph(request: NearestRequest, ofScope: MemoryScope | undefined, depth: number): Statement {
+    // What is no part of the statement must be no parameter of it.
+    const asked = this.#asked(request, ofScope === undefined);
+    const { p, tenant, parts, isValid, matches } = asked;
+    const { expression, operator } = graphOf(this.#dimensions, this.#metric);
+    const within =
+      ofScope === undefined ? `COALESCE(${[tenant, ...parts].join(" AND ")},false)` : graphScopeSql("a.", ofScope);
+    const conditions = [within, isValid, ...matches].join(" AND ");
+    const many = p.add(depth, "::bigint");
+    const settings = [
+      ["hnsw.ef_search", `greatest(${LEAST_EF},least(${MOST_EF},${many}))::text`],
+      ["hnsw.iterative_scan", "'relaxed_order'"],
+      ["hnsw.max_scan_tuples", `'${MOST_SCANNED}'`],
+    ].map(([name, value]) => `set_config('${name}',${value},true)`);
+    const over = (column: string) => this.#qualified(expression.replace("embedding", column));
+    // By inner product nothing is near to itself.
+    const nearness = this.#operator(this.#metric === "inner" ? "<=>" : METRICS[this.#metric].operator);
+    const copy = `${this.#extension}.subvector(a.embedding,1,${this.#dimensions})`;
+    const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,a.embedding ${nearness} (SELECT v FROM q) AS apart,${copy} AS vector FROM ${this.#records} a WHERE s.done AND ${conditions} ORDER BY ${over("a.embedding")} ${this.#operator(operator)} (SELECT ${over("q.v")} FROM q) LIMIT ${many}`;
+    const closest = `SELECT c.apart,c.vector,row_number() OVER () AS place FROM c ORDER BY c.apart LIMIT ${COMPARED}`;
+    const between = `SELECT min(n.vector ${nearness} o.vector) AS apart FROM n CROSS JOIN n o WHERE n.place<>o.place GROUP BY n.place`;
+    const farther = `(SELECT min(n.apart) FROM n)/nullif((SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b.apart) FROM (${between}) b),0)`;
+    return this.#statement(asked, {
+      parts: [
+        `s AS MATERIALIZED (SELECT ${settings.join("||")} IS NOT NULL AS done)`,
+        `c AS MATERIALIZED (SELECT r.* FROM s CROSS JOIN LATERAL (${found}) r)`,
+        `n AS MATERIALIZED (${closest})`,
+      ],
+      found: `SELECT ${columnsOf("c", RECORD_COLUMNS)},c.distance,NULL::float8 AS rank FROM c`,
+      facts: [`(SELECT count(*) FROM c)=${many}`, bits(farther), "NULL"],
+    });
+  }
+
+  /** How many records are under a scope, up to `most`. Row: that. */
+  size({ scope, reach }: Pick<NearestRequest, "scope" | "reach">, most: number): Statement {
+    const p = new HiddenParams();
+    const within = p.scope("a", scope, reach).split(" AND ").map(apart).join(" AND ");
+    return {
+      text: `SELECT count(*) FROM (SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${p.add(most, "::bigint")}) a`,
+      params: p.values,
+    };
+  }
+
   // What is asked for, as conditions on `a`: each is said as often as it is needed, with the same parameters.
-  #asked(request: NearestRequest): Asked {
+  #asked(request: NearestRequest, isScoped = true): Asked {
     const p = new HiddenParams();
     const { scope, reach, asOf, filter, minScore, limit } = request;
     const vector = p.add(vectorText(request.embedding), "::text");
-    const [tenant = "", ...parts] = p.scope("a", scope, reach).split(" AND ");
+    const [tenant = "", ...parts] = isScoped ? p.scope("a", scope, reach).split(" AND ") : [];
     // Partitions are told apart by the column as it is.
     const isOfTenant = `${apart(tenant)}${this.#isPartitioned ? ` AND ${tenant}` : ""}`;
     const at = `(SELECT ${p.add(asOf, "::bigint")})`;
@@ -155,8 +209,9 @@ export class SearchStatements {
     };
   }
 
-  #sizing(within: string): string {
-    return `SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${SMALL_SCOPE + 1}`;
+  // How large the scope is, as far as it matters.
+  #sized(within: string): string {
+    return `k AS MATERIALIZED (SELECT count(*) AS size FROM (SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${SMALL_SCOPE + 1}) a)`;
   }
 
   #every({ within, isValid, matches }: Asked): string {
@@ -183,6 +238,13 @@ export class SearchStatements {
       : `${this.#extension}.binary_quantize(q.v)::${type}`;
     const norm = hasNorm ? `,${this.#extension}.vector_norm(q.v) AS norm` : "";
     return `SELECT q.v,${near} AS near${norm} FROM (SELECT ${vector}::${this.#extension}.vector AS v OFFSET 0) q`;
+  }
+
+  // pgvector's functions and types, by the schema that they are in.
+  #qualified(expression: string): string {
+    return expression
+      .replace("l2_normalize", `${this.#extension}.l2_normalize`)
+      .replace("halfvec", `${this.#extension}.halfvec`);
   }
 
   #distance(): string {

@@ -6,6 +6,7 @@ import { RECORD_COLUMNS, type Row, readRecord, type ScopedExecutor, tenantStatem
 import type { Collection } from "./collection.ts";
 import type { Located } from "./extension.ts";
 import { search } from "./search.ts";
+import { Sizes } from "./sizes.ts";
 import type { VectorStatements } from "./statements.ts";
 import { readVector } from "./vector.ts";
 
@@ -20,6 +21,7 @@ export function semanticSection(
   { run, transaction }: ScopedExecutor,
 ): SemanticSection {
   const { dimensions, metric } = collection;
+  const sizes = new Sizes();
   return {
     dimensions,
     metric,
@@ -60,7 +62,7 @@ export function semanticSection(
 
     nearest(request, call): Promise<readonly NearestRow[]> {
       return located.use(call, (statements) =>
-        search(collection, statements.search, request, (statement) => run(request.scope, statement, call)),
+        search(collection, statements, sizes, request, (statement) => run(request.scope, statement, call)),
       );
     },
 

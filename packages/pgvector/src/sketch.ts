@@ -13,7 +13,7 @@ export const MOST_HALVES = 1_024;
  * How far the product of two directions in half precision may be from that of the vectors: 2 x 2^-11 by rounding, and sums in
  * float32.
  */
-export const PRODUCT_ERROR = 0.0012;
+const PRODUCT_ERROR = 0.0012;
 
 /** The most bytes of a row in a btree (`BTMaxItemSize`, for pages of 8 kB). */
 const MOST_ROW_BYTES = 2_704;

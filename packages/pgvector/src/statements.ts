@@ -11,6 +11,8 @@ import { tableNames } from "./tables.ts";
 export interface VectorStatements {
   readonly records: RecordStatements;
   readonly search: SearchStatements;
+  /** What they were made for. */
+  readonly place: Place;
 }
 
 /** The statements of a collection, given where things are. */
@@ -19,6 +21,7 @@ export function vectorStatements(collection: Collection, place: Place): VectorSt
   return {
     records: new RecordStatements(records, `${place.extension}.vector`, collection.embedder, lockOf(collection)),
     search: new SearchStatements(records, place, collection),
+    place,
   };
 }
 

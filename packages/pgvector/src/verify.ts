@@ -70,7 +70,7 @@ function requestOf(collection: Collection): SchemaRequest {
     warnings: (seen) => sampleWarnings(seen, collection),
     findings: (seen) => [
       ...extensionFindings(seen),
-      ...metricFindings(seen, collection),
+      ...vectorIndexFindings(seen, collection),
       ...embedderFindings(seen, collection),
     ],
   };
@@ -93,15 +93,16 @@ function extensionFindings(seen: Catalog): readonly string[] {
   return isNew ? [] : [`pgvector is ${version}; ${LEAST_VERSION.join(".")} is needed: ALTER EXTENSION vector UPDATE;`];
 }
 
-// An index on the vectors that is made for another metric serves nothing, and every write pays for it.
-function metricFindings(seen: Catalog, { schema, collection, metric }: Collection): readonly string[] {
+// An index on the vectors that is broken or made for another metric serves nothing, and every write pays for it.
+function vectorIndexFindings(seen: Catalog, { schema, collection, metric }: Collection): readonly string[] {
   return seen.of("index", tableNames(collection).records).flatMap((row) => {
     const definition = seen.bare(row[3]);
     if (!/^(?:hnsw|ivfflat) /.test(definition)) return [];
+    const name = `${quoteIdentifier(schema)}.${quoteIdentifier(row[2] ?? "")}`;
+    if (row[5] !== "true") return [`the index ${name} is invalid, and serves nothing: REINDEX INDEX ${name};`];
     // The one class that is not printed, being the default, is that of ivfflat.
     const served = /\b(?:half)?vec(?:tor)?_(\w+?)_ops\b/.exec(definition)?.[1] ?? "l2";
     if (served === METRICS[metric].operatorClass || definition.includes("bit_")) return [];
-    const name = `${quoteIdentifier(schema)}.${quoteIdentifier(row[2] ?? "")}`;
     return [`the index ${name} serves another metric (${served}) than the store's, ${metric}: DROP INDEX ${name};`];
   });
 }

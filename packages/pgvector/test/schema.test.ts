@@ -30,7 +30,7 @@ describe("schemaSql", () => {
   });
 
   it.each<[unknown, string]>([
-    [undefined, "options"],
+    [undefined, "dimensions"],
     [{}, "dimensions"],
     [{ dimensions: 0 }, "dimensions"],
     [{ dimensions: 16_001 }, "dimensions"],
@@ -47,6 +47,10 @@ describe("schemaSql", () => {
     [{ dimensions: 3, embedder: "m\\@1" }, "embedder"],
     [{ dimensions: 3, embedder: "m\n@1" }, "embedder"],
     [{ dimensions: 3, embedder: 7 }, "embedder"],
+    [{ dimensions: 3, index: "ivfflat" }, "index"],
+    [{ dimensions: 3, index: { hnsw: "all" } }, "index"],
+    [{ dimensions: 3, index: "hnsw", partitions: 2 }, "index"],
+    [{ dimensions: 4_001, index: "hnsw" }, "index"],
     [{ dimensions: 3, partitions: 1 }, "partitions"],
     [{ dimensions: 3, rowSecurity: "yes" }, "rowSecurity"],
     [{ dimensions: 3, tables: 1 }, "tables"],
@@ -85,6 +89,7 @@ describe("memory-pgvector-schema", () => {
     ["--dimensions", "many"],
     ["--dimensions", "3", "--metric", "dot"],
     ["--dimensions", "3", "--partitions", "many"],
+    ["--dimensions", "3", "--index", "ivfflat"],
     ["--dimensions", "3", "--nonsense"],
   ])("refuses %s %s %s with its usage", (...args) => {
     const error = refusal(() => print(...args));

@@ -2,16 +2,12 @@
 // the first pass, before the table was ever analysed as after it, and as a plan for any parameters as for these.
 
 import { type MemoryQuery, type Metric, memoryScope, memoryStoreSettings } from "@memory/core";
-import { createMemoryStore } from "@memory/core/driver";
-import { Pool } from "@memory/core/postgres-js";
-import type { Executor, Statement } from "@memory/core/sql";
 import type { PostgresServer } from "@tooling/servers";
-import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pgvectorDriver } from "../src/driver.ts";
 import { PgvectorMemoryStore } from "../src/index.ts";
 import { describeOnEach } from "./lanes.ts";
-import { applySchema, asOwner } from "./target.ts";
+import { plansOf, sentBy } from "./sent.ts";
+import { applySchema } from "./target.ts";
 import { faultsOf, type Point, vectorsOf } from "./world.ts";
 
 const LARGE = 3_000;
@@ -62,52 +58,9 @@ describeOnEach("a search", (lane) => {
     return store;
   };
 
-  /** Everything that a search sends, and what it does. */
-  async function sentBy(
-    { name, metric, dimensions }: Collection,
-    query: MemoryQuery & { readonly embedding: readonly number[] },
-    scope = large,
-  ) {
-    const pool = new Pool(postgres, memoryStoreSettings({ dsn: server.url, poolSize: 1, attemptTimeoutMs: 60_000 }));
-    const statements: Statement[] = [];
-    const noting: Executor = {
-      client: pool,
-      concurrency: 1,
-      run: (statement, patience) => {
-        if (statement.text.startsWith("WITH")) statements.push(statement);
-        return pool.run(statement, patience);
-      },
-      batch: (list, patience) => pool.batch(list, patience),
-      transaction: (body, patience) => pool.transaction(body, patience),
-      isStray: () => false,
-      close: () => pool.close(),
-    };
-    const store = createMemoryStore(pgvectorDriver(noting, { dimensions, metric, collection: name }), {});
-    try {
-      await store.search(scope, query);
-      return statements;
-    } finally {
-      await store.close();
-    }
-  }
-
-  /** How the statement is done, as a plan for these parameters and as one for any. */
-  async function plansOf({ text, params }: Statement): Promise<readonly string[]> {
-    return await asOwner(server.url, async (sql) => {
-      const plans: string[] = [];
-      for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-        await sql.unsafe(`SET plan_cache_mode = ${mode}`);
-        const rows = await sql.unsafe(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ${text}`, [...params], {
-          prepare: true,
-        });
-        plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
-      }
-      return plans;
-    });
-  }
-
   describe.each(collections)("of the collection $name", (collection) => {
     const { name, metric, dimensions, partitions } = collection;
+    const own = { dimensions, metric, collection: name };
     const isWide = dimensions > 1_024;
     const size = isWide ? LARGE / 2 : LARGE;
     let store: PgvectorMemoryStore;
@@ -223,10 +176,10 @@ describeOnEach("a search", (lane) => {
           [large, { embedding }],
           [user, { embedding, reach: "under" }],
         ] as const) {
-          const statements = await sentBy(collection, query, scope);
+          const statements = await sentBy(server.url, own, scope, query);
           if (!isWide) expect(statements).toHaveLength(1);
           for (const statement of statements) {
-            for (const plan of await plansOf(statement)) {
+            for (const plan of await plansOf(server.url, statement)) {
               expect(plan).toMatch(
                 partitions === undefined ? RegExp(`Index (?:Only )?Scan using ${name}_near`) : /_idx/,
               );
@@ -240,12 +193,12 @@ describeOnEach("a search", (lane) => {
     });
 
     it("goes by the index of metadata where a filter keeps little of a large scope", async () => {
-      const [statement, ...others] = await sentBy(collection, {
+      const [statement, ...others] = await sentBy(server.url, own, large, {
         embedding: onTopic()[0] ?? [],
         filter: { rare: true },
       });
       expect(others).toEqual([]);
-      for (const plan of statement === undefined ? [] : await plansOf(statement)) {
+      for (const plan of statement === undefined ? [] : await plansOf(server.url, statement)) {
         expect(plan).toMatch(
           partitions === undefined ? RegExp(`Bitmap Index Scan on ${name}_metadata`) : /Bitmap Index Scan/,
         );

@@ -9,7 +9,7 @@ export interface Point {
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -75,4 +75,17 @@ export function faultsOf(
       return isRight ? [] : [`place ${place}: ${hit.record.key} scores ${score}, not ${exact[place]?.score}`];
     }),
   ];
+}
+
+/** How many of the exact answer's places are taken by what scores less than its last, or by nothing. */
+export function missedBy(
+  hits: readonly MemoryHit[],
+  points: readonly Point[],
+  query: readonly number[],
+  metric: Metric,
+  limit: number,
+): number {
+  const scores = points.map(({ vector }) => scoreBy(metric, vector, query)).sort((a, b) => b - a);
+  const least = (scores[Math.min(limit, scores.length) - 1] ?? 0) - 1e-5;
+  return Math.min(limit, scores.length) - hits.filter(({ score }) => score >= least).length;
 }
