@@ -117,7 +117,7 @@ describeOnEach("deployed", (lane) => {
         const opened = await way.open(url);
         const schema = way.schema === undefined ? {} : { schema: `"${way.schema.replaceAll('"', '""')}"` };
         // A busy machine is not what is looked at.
-        const defaults = { settings: { queueTimeoutMs: 30_000 } };
+        const defaults = { settings: { queueTimeoutMs: 60_000, attemptTimeoutMs: 60_000 } };
         target = targetOver(way.name, opened.driver, { url, defaults, ...schema });
         close = async () => {
           await opened.driver.close();
