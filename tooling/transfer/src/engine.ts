@@ -1,5 +1,5 @@
 // What memory can be taken from and to: a store over each engine, and the kinds that are still there when the process has
-// ended. Another engine is another function here.
+// ended. Another engine is another one of `engineNamed`.
 
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
@@ -17,11 +17,20 @@ import { RedisMemoryStore } from "@memory/redis";
 import { RoutedMemoryStore } from "@memory/routed";
 import postgres from "postgres";
 
+/** Every kind, in the order of an export. */
+export const KINDS: readonly MemoryKind[] = ["profile", "episodic", "semantic", "working"];
+
 /** An engine that is open. */
 export interface Engine extends AsyncDisposable {
   readonly store: MemoryStore;
+}
+
+/** An engine that is not open yet: until then nothing is made. */
+export interface NamedEngine {
   /** The kinds that it keeps. What else its store takes would go with this process. */
   readonly kinds: readonly MemoryKind[];
+  /** @throws {EngineError} As a rejection: its connection strings are not set, or the source's folder holds none. */
+  open(options: EngineOptions): Promise<Engine>;
 }
 
 /** How to open one. */
@@ -29,7 +38,7 @@ export interface EngineOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What masks; `null`: nothing. */
   readonly redactor?: MemoryRedactor | null | undefined;
-  /** The width of the vectors; without it the engine keeps none. */
+  /** The width of the vectors; without it no semantic record comes. */
   readonly dimensions?: number | undefined;
   /** The model that makes them, as it is stamped on every row. */
   readonly embedder?: string | undefined;
@@ -44,20 +53,19 @@ export class EngineError extends Error {
   override readonly name = "EngineError";
 }
 
-/** Opens an engine. @throws {EngineError} Its connection strings are not set, or the source's folder holds none. */
-export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
-
 /**
- * What opens the engine of that name, `servers` (their connection strings from the environment) or `embedded:FOLDER`;
- * until then nothing is made.
+ * The engine of that name: `servers` (their connection strings from the environment) or `embedded:FOLDER`.
  *
  * @throws {EngineError} There is no such engine.
  */
-export function engineNamed(name: string): OpenEngine {
+export function engineNamed(name: string): NamedEngine {
   const [engine, ...place] = name.split(":");
   const folder = place.join(":");
-  if (name === "servers") return async (options) => openServers(options);
-  if (engine === "embedded" && folder !== "") return (options) => openEmbedded(resolve(folder), options);
+  if (name === "servers") return { kinds: KINDS, open: async (options) => openServers(options) };
+  if (engine === "embedded" && folder !== "") {
+    const kinds = KINDS.filter((kind) => kind !== "working");
+    return { kinds, open: (options) => openEmbedded(resolve(folder), options) };
+  }
   throw new EngineError(`there is no engine "${name}": name servers or embedded:FOLDER`);
 }
 
@@ -80,12 +88,7 @@ function openServers({ environment, redactor, dimensions, embedder, rowSecurity 
           }),
   };
   const store = new RoutedMemoryStore(members, { redactor });
-  const kinds: readonly MemoryKind[] = ["working", "profile", "episodic"];
-  return {
-    store,
-    kinds: dimensions === undefined ? kinds : [...kinds, "semantic"],
-    [Symbol.asyncDispose]: () => store.close(),
-  };
+  return { store, [Symbol.asyncDispose]: () => store.close() };
 }
 
 async function openEmbedded(folder: string, options: EngineOptions): Promise<Engine> {
@@ -97,7 +100,6 @@ async function openEmbedded(folder: string, options: EngineOptions): Promise<Eng
   const store = new RoutedMemoryStore(members, { redactor: options.redactor });
   return {
     store,
-    kinds: options.dimensions === undefined ? ["profile", "episodic"] : ["profile", "episodic", "semantic"],
     async [Symbol.asyncDispose]() {
       await store.close();
       await embedded[Symbol.asyncDispose]();

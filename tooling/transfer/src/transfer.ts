@@ -10,7 +10,7 @@ import {
   type MemoryScope,
   memoryScope,
 } from "@memory/core";
-import { type Engine, EngineError, type EngineOptions, engineNamed, type OpenEngine } from "./engine.ts";
+import { EngineError, type EngineOptions, engineNamed, KINDS, type NamedEngine } from "./engine.ts";
 import { LineError, readLines, writeLines } from "./lines.ts";
 
 /** What the command runs in. */
@@ -24,8 +24,6 @@ export interface Surroundings {
 
 /** What an engine takes beside its name. */
 type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "rowSecurity" | "redactor" | "isSource">;
-
-const KINDS: readonly MemoryKind[] = ["profile", "episodic", "semantic", "working"];
 
 const HELP = `npm run transfer -- export --from ENGINE --tenant T [--user U] [--session S] [--agent A] --file FILE
 npm run transfer -- import --to ENGINE --file FILE
@@ -83,8 +81,8 @@ export async function transfer(args: readonly string[], surroundings: Surroundin
 
 async function exportTo({ from, scope, file, kinds, shape }: Arguments, surroundings: Surroundings): Promise<void> {
   if (from === undefined || scope === undefined) throw new ArgumentError("an export takes --from and --tenant");
-  const open = opener(from, shape, kinds);
-  await using engine = await open({ ...shape, isSource: true, environment: surroundings.environment });
+  const named = engineFor(from, shape, kinds);
+  await using engine = await named.open({ ...shape, isSource: true, environment: surroundings.environment });
   await engine.store.verify();
   const tally = new Tally(kinds);
   const lines = exportScope(engine.store, scope, { signal: surroundings.signal });
@@ -94,23 +92,21 @@ async function exportTo({ from, scope, file, kinds, shape }: Arguments, surround
 
 async function importFrom({ to, file, kinds, shape, isAsIs }: Arguments, surroundings: Surroundings): Promise<void> {
   if (to === undefined) throw new ArgumentError("an import takes --to");
-  const open = opener(to, shape, kinds);
+  const named = engineFor(to, shape, kinds);
   // Read twice, so that nothing is made or written of a file that is not whole, or holds what the engine would lose.
-  const found = new Set<MemoryKind | undefined>();
   for await (const line of new Tally(kinds).chosen(readLines(file))) {
     surroundings.signal?.throwIfAborted();
-    found.add(kindOf(line));
+    refuseLoss(named, line);
   }
   const redactor = isAsIs ? null : undefined;
-  await using engine = await open({ ...shape, redactor, environment: surroundings.environment });
-  refuseLoss(engine, found);
+  await using engine = await named.open({ ...shape, redactor, environment: surroundings.environment });
   await engine.store.verify();
   const tally = new Tally(kinds);
   await importRecords(engine.store, tally.chosen(readLines(file)), { signal: surroundings.signal });
   surroundings.say(`imported ${tally}`);
 }
 
-function opener(name: string, { dimensions }: Shape, kinds: readonly MemoryKind[]): OpenEngine {
+function engineFor(name: string, { dimensions }: Shape, kinds: readonly MemoryKind[]): NamedEngine {
   if (dimensions === undefined && kinds.includes("semantic")) {
     const others = KINDS.filter((kind) => kind !== "semantic").join(",");
     throw new ArgumentError(`name the width of the vectors with --dimensions, or leave them out: --kinds ${others}`);
@@ -118,11 +114,10 @@ function opener(name: string, { dimensions }: Shape, kinds: readonly MemoryKind[
   return engineNamed(name);
 }
 
-function refuseLoss({ kinds }: Engine, found: ReadonlySet<MemoryKind | undefined>): void {
-  for (const kind of found) {
-    if (kind === undefined || kinds.includes(kind)) continue;
-    throw new LossError(`the engine does not keep ${kind} records; to leave them out name --kinds ${kinds.join(",")}`);
-  }
+function refuseLoss({ kinds }: NamedEngine, line: MemoryExport): void {
+  const kind = kindOf(line);
+  if (kind === undefined || kinds.includes(kind)) return;
+  throw new LossError(`the engine does not keep ${kind} records; to leave them out name --kinds ${kinds.join(",")}`);
 }
 
 // What is no record is left to the import to refuse, by its line.

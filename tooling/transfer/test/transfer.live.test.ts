@@ -240,6 +240,7 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
     test.each([
       ["is not there", undefined, /ENOENT/],
       ["was cut", '{"record":', /line 1 has no end/],
+      ["holds what it would not keep", '{"record":{"kind":"working"}}\n{"records":1}\n', /does not keep working/],
     ])("makes no database for a file that %s", async (_what, text, complaint) => {
       const path = join(folder, "unusable.jsonl");
       if (text !== undefined) await writeFile(path, text);
