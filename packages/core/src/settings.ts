@@ -132,7 +132,7 @@ interface Credentials {
 }
 
 function checkDsn(input: unknown): SecretString {
-  const text = SecretString.isSecretString(input) ? input.reveal() : input;
+  const text = SecretString.isSecretString(input) ? input.reveal() : (input ?? "");
   if (typeof text !== "string") throw refusal("dsn", "must be a SecretString or a string");
   if (text.trim() === "") throw refusal("dsn", "is empty; is the variable that should hold it set?");
   // A secret mounted as a file likes to end in a line feed, which would become part of the last parameter.
