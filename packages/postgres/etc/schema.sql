@@ -37,6 +37,8 @@ CREATE INDEX profile_versions_time ON "memory".profile_versions USING btree (ten
 
 CREATE INDEX profile_versions_begin ON "memory".profile_versions USING btree (tenant_id, user_id, session_id, agent, key, lineage) WHERE (follows = 0);
 
+CREATE INDEX profile_versions_key ON "memory".profile_versions USING btree (tenant_id, key, user_id, session_id, agent) WHERE ((follows = 0) AND (lineage = 1));
+
 CREATE INDEX profile_versions_settle ON "memory".profile_versions USING btree (tenant_id, user_id, session_id, agent, key, version) WHERE (settles <> '{}'::integer[]);
 
 COMMENT ON TABLE "memory".profile_versions IS 'Facts, every version ever written; rows are only added, and removed by erasure alone (schema version 1)';
@@ -68,6 +70,7 @@ COMMENT ON INDEX "memory".profile_versions_id IS 'No id twice in a scope';
 COMMENT ON INDEX "memory".profile_versions_chain IS 'No two successors of one head';
 COMMENT ON INDEX "memory".profile_versions_time IS 'What held at an instant';
 COMMENT ON INDEX "memory".profile_versions_begin IS 'The keys of a scope, and the lineages of a key';
+COMMENT ON INDEX "memory".profile_versions_key IS 'The scopes of a tenant that have a key';
 COMMENT ON INDEX "memory".profile_versions_settle IS 'What ended a lineage';
 
 CREATE TABLE "memory".episodes (

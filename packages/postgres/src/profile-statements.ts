@@ -118,7 +118,8 @@ export class ProfileStatements {
     };
     const conditions = [
       p.scope("b", scope, reach),
-      "b.follows=0 AND b.lineage=1",
+      // Said as a range, which the index of keys is not for: for a prefix it would give the keys of all the tenant to be sorted.
+      "b.follows=0 AND b.lineage<=1",
       `b.recorded_at<=${at.knownAt}`,
       ...prefixConditions(p, "b", keyPrefix),
       ...afterKey(p, "b", after),
@@ -215,15 +216,30 @@ export class ProfileStatements {
   }): Statement {
     const { scope, reach, key, after, limit } = request;
     const p = new Params();
-    const conditions = [p.scope("a", scope, reach)];
-    if (key !== undefined) conditions.push(`a.key=${p.text(key)}`);
+    const isOfAny = key === undefined || reach === "exact";
+    const columns = `${columnsOf("a", VERSION_COLUMNS)},a.tenant_id`;
+    const conditions = isOfAny ? [p.scope("a", scope, reach)] : [`a.tenant_id=${p.text(scope.tenantId)}`, SAME_SCOPE];
+    const keys = isOfAny ? [] : [p.scope("b", scope, reach), "b.follows=0 AND b.lineage=1"];
+    if (key !== undefined) {
+      const named = p.text(key);
+      conditions.push(`a.key=${named}`);
+      keys.push(`b.key=${named}`);
+    }
     if (after !== undefined) {
-      const place = [...p.parts(after.scope), p.text(after.key), p.add(after.version, "::integer")];
-      conditions.push(`(a.user_id,a.session_id,a.agent,a.key,a.version)>(${place.join(",")})`);
+      const parts = p.parts(after.scope).join(",");
+      const place = `${parts},${p.text(after.key)},${p.add(after.version, "::integer")}`;
+      conditions.push(`(a.user_id,a.session_id,a.agent,a.key,a.version)>(${place})`);
+      keys.push(`(b.user_id,b.session_id,b.agent)>=(${parts})`);
     }
     const order = (alias: string): string =>
       ["user_id", "session_id", "agent", "key", "version"].map((name) => `${alias}.${name}`).join(",");
-    const page = `SELECT ${columnsOf("a", VERSION_COLUMNS)},a.tenant_id FROM ${this.#versions} a WHERE ${conditions.join(" AND ")} ORDER BY ${order("a")} LIMIT ${p.add(limit, "::bigint")}`;
+    const most = `LIMIT ${p.add(limit, "::bigint")}`;
+    const versions = `SELECT ${columns} FROM ${this.#versions} a WHERE ${conditions.join(" AND ")}`;
+    // Of one key under a wide scope: the scopes that have it, and of each its versions.
+    const page = isOfAny
+      ? `${versions} ORDER BY ${order("a")} ${most}`
+      : `SELECT a.* FROM (SELECT b.user_id,b.session_id,b.agent FROM ${this.#versions} b WHERE ${keys.join(" AND ")} ORDER BY b.user_id,b.session_id,b.agent ${most}) p` +
+        ` CROSS JOIN LATERAL (${versions} ORDER BY a.version ${most}) a ORDER BY p.user_id,p.session_id,p.agent,a.version ${most}`;
     const same =
       "a.tenant_id=v.tenant_id AND a.user_id=v.user_id AND a.session_id=v.session_id AND a.agent=v.agent AND a.key=v.key";
     const always = String(LAST_INSTANT);
@@ -244,5 +260,8 @@ interface HeldAt {
   readonly now: string;
   readonly knownAt: string;
 }
+
+/** Of the scope that `p` names, below the tenant. */
+const SAME_SCOPE = "a.user_id=p.user_id AND a.session_id=p.session_id AND a.agent=p.agent";
 
 const heldColumns = `${columnsOf("v", VERSION_COLUMNS)},n.id,n.valid_from,e.id,e.valid_from`;

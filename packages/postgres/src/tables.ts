@@ -56,6 +56,11 @@ const PROFILE_VERSIONS: TablePlan = {
       "The keys of a scope, and the lineages of a key",
     ),
     plainIndex(
+      "profile_versions_key",
+      "btree (tenant_id, key, user_id, session_id, agent) WHERE ((follows = 0) AND (lineage = 1))",
+      "The scopes of a tenant that have a key",
+    ),
+    plainIndex(
       "profile_versions_settle",
       `btree (${SCOPE_LIST}, key, version) WHERE (settles <> '{}'::integer[])`,
       "What ended a lineage",
