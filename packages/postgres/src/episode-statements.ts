@@ -21,7 +21,20 @@ import {
   type TenantLock,
 } from "@memory/core/sql";
 
+/** How many of the newest a page looks at for those that match before it asks an index; a longer page looks at more. */
+const WALK = 400;
+const LONG_WALK = 2_000;
+
 const NAMES: string = CONTENT_COLUMNS.join(",");
+
+/** The parts of a page of which a condition says which match: those that say where it is, and those that match. */
+interface MatchingPage {
+  readonly place: readonly string[];
+  readonly match: readonly string[];
+  readonly newest: string;
+  readonly limit: string;
+  readonly walk: number;
+}
 
 /** The statements over one table of episodes, named with its schema. */
 export class EpisodeStatements {
@@ -102,30 +115,51 @@ export class EpisodeStatements {
   page(request: EpisodePageRequest): Statement {
     const { scope, reach, key, since, until, asOf, filter, after, limit } = request;
     const p = new Params();
-    const conditions = [p.scope("a", scope, reach)];
-    if (key !== undefined) conditions.push(`a.key=${p.text(key)}`);
-    if (since !== undefined) conditions.push(`a.valid_from>=${p.add(since, "::bigint")}`);
-    if (until !== undefined) conditions.push(`a.valid_from<=${p.add(until, "::bigint")}`);
+    const place = [p.scope("a", scope, reach)];
+    const match = [...metadataConditions(p, "a", scope, filter)];
+    // In one scope an index gives the newest of a key; under a wider one none does.
+    if (key !== undefined) (reach === "exact" || match.length === 0 ? place : match).push(`a.key=${p.text(key)}`);
+    if (since !== undefined) place.push(`a.valid_from>=${p.add(since, "::bigint")}`);
+    if (until !== undefined) place.push(`a.valid_from<=${p.add(until, "::bigint")}`);
     if (asOf !== undefined) {
       const at = p.add(asOf, "::bigint");
-      conditions.push(`a.valid_from<=${at}`, `(a.valid_to IS NULL OR a.valid_to>${at})`);
+      place.push(`a.valid_from<=${at}`);
+      (match.length === 0 ? place : match).push(`(a.valid_to IS NULL OR a.valid_to>${at})`);
     }
-    conditions.push(...metadataConditions(p, "a", scope, filter));
     if (after !== undefined) {
-      const place = `${p.add(after.validFrom, "::bigint")},${p.text(after.id)}`;
-      if (reach === "exact") conditions.push(`(a.valid_from,a.id)<(${place})`);
+      const last = `${p.add(after.validFrom, "::bigint")},${p.text(after.id)}`;
+      if (reach === "exact") place.push(`(a.valid_from,a.id)<(${last})`);
       else {
-        conditions.push(`(a.valid_from,a.id)<=(${place})`);
-        conditions.push(
-          `((a.valid_from,a.id)<(${place}) OR (a.user_id,a.session_id,a.agent)>(${p.parts(after.scope).join(",")}))`,
+        place.push(`(a.valid_from,a.id)<=(${last})`);
+        place.push(
+          `((a.valid_from,a.id)<(${last}) OR (a.user_id,a.session_id,a.agent)>(${p.parts(after.scope).join(",")}))`,
         );
       }
     }
-    const order = reach === "exact" ? "" : ",a.user_id,a.session_id,a.agent";
-    return {
-      text: `SELECT ${columnsOf("a", RECORD_COLUMNS)} FROM ${this.#episodes} a WHERE ${conditions.join(" AND ")} ORDER BY a.valid_from DESC,a.id DESC${order} LIMIT ${p.add(limit, "::bigint")}`,
-      params: p.values,
-    };
+    const newest = `ORDER BY a.valid_from DESC,a.id DESC${reach === "exact" ? "" : ",a.user_id,a.session_id,a.agent"}`;
+    const most = p.add(limit, "::bigint");
+    const walk = limit * 2 <= WALK ? WALK : LONG_WALK;
+    const text =
+      match.length === 0
+        ? `SELECT ${columnsOf("a", RECORD_COLUMNS)} FROM ${this.#episodes} a WHERE ${place.join(" AND ")} ${newest} LIMIT ${most}`
+        : this.#matchingText({ place, match, newest, limit: most, walk });
+    return { text, params: p.values };
+  }
+
+  // The newest are walked only so far; where too few of them match, an index is asked for all that do. Left to choose between
+  // the two, the planner walks a whole tenant for what is rare or sorts all of what is common, and its choice turns round
+  // with the plan cache. `OFFSET 0` keeps the sort, and so the walk, out of the second.
+  #matchingText({ place, match, newest, limit, walk }: MatchingPage): string {
+    const columns = columnsOf("a", RECORD_COLUMNS);
+    const top = `${newest} LIMIT ${limit}`;
+    const walked = `SELECT a.* FROM ${this.#episodes} a WHERE ${place.join(" AND ")} ${newest} LIMIT ${walk}`;
+    const all = `SELECT ${columns} FROM ${this.#episodes} a WHERE ${[...place, ...match].join(" AND ")}`;
+    return (
+      `WITH h AS MATERIALIZED (SELECT ${columns} FROM (${walked}) a WHERE ${match.join(" AND ")} ${top}),` +
+      `c AS MATERIALIZED (SELECT count(*)>=${limit} AS is_enough FROM h)` +
+      ` SELECT ${columns} FROM (SELECT * FROM h WHERE (SELECT is_enough FROM c)` +
+      ` UNION ALL (SELECT ${columns} FROM (${all} AND NOT (SELECT is_enough FROM c) OFFSET 0) a ${top})) a ${top}`
+    );
   }
 }
 

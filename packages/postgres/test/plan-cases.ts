@@ -76,6 +76,8 @@ const plan = { scope, key: "k3", base: 3, baseToken: "b", record, lineage: 1, he
 
 const WHICHEVER =
   "the newest first until enough match, or all that match and then the newest: what the planner takes for less";
+/** The newest that a page is looked for in, and then all that match. */
+const WALKED = 1_000;
 const SORTED = "few enough to be sorted, where the planner takes that for less than to read them in order";
 const BEHIND = "a part that is named stands in the index behind parts that are not";
 
@@ -110,6 +112,10 @@ export const planCases: readonly PlanCase[] = [
   { name: "beliefs under a tenant", statement: profile.beliefs({ ...ofTenant, ...keys }) },
   { name: "beliefs under a tenant, after a key", statement: profile.beliefs({ ...ofTenant, ...keys, ...afterKey }) },
   {
+    name: "beliefs under a tenant, by prefix",
+    statement: profile.beliefs({ ...ofTenant, ...keys, keyPrefix: "k" }),
+  },
+  {
     name: "beliefs under a tenant, by a prefix that nobody has",
     statement: profile.beliefs({ ...ofTenant, ...keys, keyPrefix: "z" }),
     walks: BEHIND,
@@ -131,17 +137,17 @@ export const planCases: readonly PlanCase[] = [
   {
     name: "history of a key under a user",
     statement: profile.history({ ...ofUser, ...trail, key: "k3" }),
-    walks: BEHIND,
+    // The versions of few scopes are sorted, where the planner takes that for less than to read them in order.
+    slack: 200,
+    varies: true,
   },
   {
     name: "history of a key under a tenant",
     statement: profile.history({ ...ofTenant, ...trail, key: "k3" }),
-    walks: BEHIND,
   },
   {
     name: "history of a key that nobody has under a tenant",
     statement: profile.history({ ...ofTenant, ...trail, key: "z" }),
-    walks: BEHIND,
   },
 
   { name: "page", statement: episodes.page({ ...ofScope, ...page }) },
@@ -181,9 +187,15 @@ export const planCases: readonly PlanCase[] = [
     ].map(([who, filter]) => ({
       name: `page by metadata that ${String(who)}, of a ${["scope", "user", "tenant"][index] ?? ""}`,
       statement: episodes.page({ ...wide, ...page, filter: typeof filter === "object" ? { ...filter } : {} }),
-      walks: WHICHEVER,
+      slack: WALKED,
+      varies: true as const,
     })),
   ),
+  {
+    name: "page by metadata and of a key that nobody has, of a tenant",
+    statement: episodes.page({ ...ofTenant, ...page, key: "z", filter: { rare: ["no"] } }),
+    walks: BEHIND,
+  },
   { name: "page of an agent that nobody has", statement: episodes.page({ ...ofAgent, ...page }), walks: BEHIND },
 
   { name: "differing", statement: episodes.differing(scope, there), slack: 50 },
