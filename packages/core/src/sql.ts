@@ -65,4 +65,4 @@ export {
   tenantLock,
   tenantStatement,
 } from "./sql/tenant.ts";
-export { inspectSchema, type SchemaReport, type SchemaRequest, verifySchema } from "./sql/verify.ts";
+export { inspectSchema, type SchemaReport, type SchemaRequest, schemaError, verifySchema } from "./sql/verify.ts";

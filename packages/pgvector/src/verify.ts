@@ -2,8 +2,15 @@
 // they are.
 
 import { EmbeddingDimensionError } from "@memory/core";
-import { type DriverCall, MemorySchemaError, type MemoryWarning } from "@memory/core/driver";
-import { type Catalog, type Executor, inspectSchema, quoteIdentifier, type SchemaRequest } from "@memory/core/sql";
+import type { DriverCall, MemoryWarning } from "@memory/core/driver";
+import {
+  type Catalog,
+  type Executor,
+  inspectSchema,
+  quoteIdentifier,
+  type SchemaRequest,
+  schemaError,
+} from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
 import { METRICS } from "./metric.ts";
 import { qualifiedNames } from "./statements.ts";
@@ -35,13 +42,7 @@ export async function verifyCollection(
       ? report
       : await inspectSchema(executor, requestOf({ ...collection, dimensions: width }), call);
   const all = [...new Set([...findings, ...stamps.others.map((other) => foreignVectors(other, embedder))])];
-  const schema =
-    all.length === 0
-      ? undefined
-      : new MemorySchemaError(
-          `pgvector: the schema is not as the store needs it; ${all.length} finding(s): ${all[0]}`,
-          { findings: all },
-        );
+  const schema = all.length === 0 ? undefined : schemaError("pgvector", all);
   if (width !== dimensions) {
     throw new EmbeddingDimensionError(
       `the collection holds vectors of width ${width}, the store those of ${dimensions}`,

@@ -58,7 +58,8 @@ describeOnEach("a search", (lane) => {
     return store;
   };
 
-  describe.each(collections)("of the collection $name", (collection) => {
+  // Thousands of exact distances in this process: on a busy machine half a minute is not enough.
+  describe.each(collections)("of the collection $name", { timeout: 120_000 }, (collection) => {
     const { name, metric, dimensions, partitions } = collection;
     const own = { dimensions, metric, collection: name };
     const isWide = dimensions > 1_024;

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type DerivedIndex, exportScope, type MemoryKind, type MemoryScope, type MemoryStore } from "@memory/core";
-import { startProxy } from "@tooling/servers";
+import { startProxy, waitFor } from "@tooling/servers";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { FILLED, FILLED_RECORDS, fill, readable } from "./holdings.ts";
 import { type Addresses, connect, dump, findServers, type Servers } from "./servers.ts";
@@ -120,6 +120,8 @@ describe.skipIf(lane.isMissing)("an erasure over real servers", () => {
         expect(await readable(direct, ann)).toEqual(kinds);
 
         proxy.set({});
+        // A client waits a while between its attempts to connect.
+        await waitFor("every member", async () => (await readable(store, bob)).length === KINDS.length);
         const owed = kinds.reduce((sum, kind) => sum + FILLED[kind], 0);
         const receipt = await store.erase(ann);
         expect(receipt).toMatchObject({ complete: true, outstanding: [], artefacts: name === "postgres" ? 1 : 0 });

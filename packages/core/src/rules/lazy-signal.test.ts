@@ -1,3 +1,5 @@
+// Listening to a call, whoever made it: no signal of ours is made for it, and it is told once.
+
 import { expect, it } from "vitest";
 import { LazySignal, onAbort } from "./lazy-signal.ts";
 

@@ -59,12 +59,16 @@ export async function verifySchema(
   call: DriverCall,
 ): Promise<readonly MemoryWarning[]> {
   const { findings, warnings } = await inspectSchema(executor, request, call);
-  if (findings.length > 0) {
-    const others = findings.length === 1 ? "" : ` (and ${findings.length - 1} more in \`error.findings\`)`;
-    const message = `${request.adapter}: the schema is not as the store needs it${others}: ${findings[0]}`;
-    throw new MemorySchemaError(message, { findings });
-  }
+  if (findings.length > 0) throw schemaError(request.adapter, findings);
   return warnings;
+}
+
+/** The error that says what was found, at least one finding: the first in its message, all of them in `findings`. */
+export function schemaError(adapter: string, findings: readonly string[]): MemorySchemaError {
+  const others = findings.length === 1 ? "" : ` (and ${findings.length - 1} more in \`error.findings\`)`;
+  return new MemorySchemaError(`${adapter}: the schema is not as the store needs it${others}: ${findings[0]}`, {
+    findings,
+  });
 }
 
 function serverFindings(seen: Catalog): readonly string[] {
