@@ -23,7 +23,7 @@ import {
 
 /** How many of the newest a page looks at for those that match before it asks an index; a longer page looks at more. */
 const WALK = 400;
-const LONG_WALK = 2_000;
+const LONG_WALK = 5_000;
 
 const NAMES: string = CONTENT_COLUMNS.join(",");
 

@@ -192,6 +192,12 @@ export const planCases: readonly PlanCase[] = [
     })),
   ),
   {
+    name: "page of a thousand by metadata that many have, of a tenant",
+    statement: episodes.page({ ...ofTenant, ...page, filter: { n: [1] }, limit: 1_000 }),
+    slack: WALKED,
+    varies: true,
+  },
+  {
     name: "page by metadata and of a key that nobody has, of a tenant",
     statement: episodes.page({ ...ofTenant, ...page, key: "z", filter: { rare: ["no"] } }),
     walks: BEHIND,
