@@ -194,7 +194,8 @@ export const planCases: readonly PlanCase[] = [
   {
     name: "page of a thousand by metadata that many have, of a tenant",
     statement: episodes.page({ ...ofTenant, ...page, filter: { n: [1] }, limit: 1_000 }),
-    slack: WALKED,
+    // The 5,000 that it walks are had by sorting where the tenant holds not many more.
+    slack: 10_000,
     varies: true,
   },
   {
