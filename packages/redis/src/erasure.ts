@@ -26,6 +26,8 @@ interface Walk {
   readonly era: string | undefined;
   /** The tombstones that the walk sees to. */
   readonly covered: Tenant["tombstones"];
+  /** An attempt is under way in it, which may have been given up: another one begins anew. */
+  isTaken: boolean;
 }
 
 /** The section over one client. */
@@ -79,20 +81,16 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
 
     async sweep(request, call): Promise<ErasureTally | null> {
       const { scope, reach } = request;
-      const walk = walks.get(request) ?? (await begin(scope, reach));
+      // Of a generator that failed under one attempt, the next step of another would look like its end.
+      const known = walks.get(request);
+      const walk = known === undefined || known.isTaken ? await begin(scope, reach) : known;
+      walk.isTaken = true;
       walks.set(request, walk);
-      try {
-        for (let step = 0; step < CHUNKS; step += 1) {
-          if ((await walk.steps.next()).done === true) {
-            walks.delete(request);
-            return await finish(request, walk, call.attempt);
-          }
-        }
-        return null;
-      } catch (error) {
-        walks.delete(request);
-        throw error;
+      for (let step = 0; step < CHUNKS; step += 1) {
+        if ((await walk.steps.next()).done === true) return await finish(request, walk, call.attempt);
       }
+      walk.isTaken = false;
+      return null;
     },
   };
 
@@ -102,6 +100,7 @@ export function erasureSection(scripts: Scripts, names: Names, tenants: Tenants)
       steps: sweepScopes(tenant, scope, reach),
       era: tenant.era,
       covered: tenant.tombstones.filter((one) => isWithin(one, scope, reach)),
+      isTaken: false,
     };
   }
 
