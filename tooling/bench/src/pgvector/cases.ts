@@ -6,7 +6,7 @@ import type { PostgresServer } from "@tooling/servers";
 import postgres from "postgres";
 import { World } from "../vectors.ts";
 import { connectRaw } from "./connect.ts";
-import { copySource, type DataSet, dataSet, isOver, isRare, type Layout } from "./data.ts";
+import { copySource, type DataSet, dataSet, isOver, isRare, type Layout, scopeOf } from "./data.ts";
 import { type Collection, fillOurs, type Manner, openOurs, ours } from "./ours.ts";
 import { type Heat, race, type SearchTable } from "./race.ts";
 import { recordsSql, strategies } from "./raw.ts";
@@ -73,7 +73,10 @@ async function raceSet(
   show: (table: SearchTable) => void,
 ): Promise<void> {
   const { world, metric } = data;
-  const collection: Collection = { name: "semantic", dimensions: world.dimensions, metric };
+  const collection: Collection = {
+    ...{ name: "semantic", dimensions: world.dimensions, metric },
+    graphs: [scopeOf(data, 0)],
+  };
   const sql = postgres(url, { max: 1, onnotice: () => {}, connection: { maintenance_work_mem: "1GB" } });
   await sql.unsafe("CREATE EXTENSION vector");
   await copySource(sql, data);

@@ -5,14 +5,16 @@ import type { PostgresServer } from "@tooling/servers";
 import postgres from "postgres";
 import { World } from "../vectors.ts";
 import { connectRaw } from "./connect.ts";
-import { copySource, type DataSet } from "./data.ts";
+import { copySource, type DataSet, scopeOf } from "./data.ts";
 import { type Collection, fillOurs, openOurs, ours } from "./ours.ts";
 import { race, type SearchTable } from "./race.ts";
 import { recordsSql, strategies } from "./raw.ts";
 import { asks } from "./truth.ts";
 
 const DIMENSIONS = 384;
-const GRAPHS: readonly string[] = ["exact, btree on scope", "HNSW, strict order, ef 100"];
+const COMPARED: readonly string[] = ["exact, btree on scope", "HNSW, strict order, ef 100"];
+/** From how many records on a scope has a graph of its own. */
+const LEAST_GRAPHED = 10_000;
 
 /** A table for each size, from 100 up by tens. */
 export async function growthTables(
@@ -25,13 +27,14 @@ export async function growthTables(
   for (let size = 100; size <= largest; size *= 10) sizes.push(size);
   const vectors = sizes.map((size, scope) => world.ofScope(scope, size));
   const data: DataSet = { world, metric: "cosine", sizes, sessions: sizes.length, windows: false, vectors };
-  const collection: Collection = { name: "semantic", dimensions: DIMENSIONS, metric: "cosine", isGraphed: true };
+  const graphs = [...sizes.keys()].filter((scope) => (sizes[scope] ?? 0) >= LEAST_GRAPHED).map((n) => scopeOf(data, n));
+  const collection: Collection = { name: "semantic", dimensions: DIMENSIONS, metric: "cosine", graphs };
   const url = await server.createDatabase("growth");
   const sql = postgres(url, { max: 1, onnotice: () => {}, connection: { maintenance_work_mem: "2GB" } });
   await sql.unsafe("CREATE EXTENSION vector");
   await copySource(sql, data);
   await sql.unsafe(recordsSql(data));
-  const raw = strategies(data).filter(({ name }) => GRAPHS.includes(name));
+  const raw = strategies(data).filter(({ name }) => COMPARED.includes(name));
   const graph = strategies(data).find(({ setup }) => setup !== undefined);
   await sql.unsafe(graph?.setup?.(data) ?? "");
   await sql.unsafe("VACUUM ANALYZE");

@@ -1,7 +1,7 @@
 // The seam: our store, as callers get it, as one more column beside the raw ones. It searches the same records, in the table
 // that its own schema makes.
 
-import { memoryStoreSettings } from "@memory/core";
+import { type MemoryScope, memoryStoreSettings } from "@memory/core";
 import type { Metric } from "@memory/core/driver";
 import { PgvectorMemoryStore } from "@memory/pgvector";
 import { schemaSql } from "@memory/pgvector/schema";
@@ -14,16 +14,26 @@ export interface Collection {
   readonly name: string;
   readonly dimensions: number;
   readonly metric: Metric;
-  /** It is to have a graph for large scopes. */
-  readonly isGraphed?: boolean;
+  /** The scopes that have a graph of their own. */
+  readonly graphs?: readonly MemoryScope[];
 }
 
-/** Makes a collection and fills it with the records of `bench.source`. */
-export async function fillOurs(sql: Sql, { name, dimensions, metric }: Collection, data: DataSet): Promise<void> {
-  await sql.unsafe(`BEGIN; ${schemaSql({ collection: name, dimensions, metric })} COMMIT`);
+/**
+ * Makes a collection and fills it with the records of `bench.source`; indexes are whole afterwards, and graphs are made after
+ * the load, as the raw ones are.
+ */
+export async function fillOurs(sql: Sql, collection: Collection, data: DataSet): Promise<void> {
+  const { name, dimensions, metric, graphs = [] } = collection;
+  const index = graphs.length === 0 ? undefined : { hnsw: graphs };
+  const schema = schemaSql({ collection: name, dimensions, metric, index });
+  await sql.unsafe(`BEGIN; ${schema} COMMIT`);
+  const made = schema.match(/^CREATE INDEX .* USING hnsw .*;$/gm) ?? [];
+  for (const [, graph = ""] of schema.matchAll(/^CREATE INDEX (\S+) .* USING hnsw /gm)) {
+    await sql.unsafe(`DROP INDEX memory.${graph}`);
+  }
   await sql.unsafe(`INSERT INTO memory."${name}" (${RECORD_COLUMNS}) ${recordSql(data)}`);
-  // As the raw indexes, which are made after the load.
   await sql.unsafe(`REINDEX TABLE memory."${name}"`);
+  for (const statement of made) await sql.unsafe(statement);
   await sql.unsafe(`VACUUM ANALYZE memory."${name}"`);
 }
 
