@@ -10,6 +10,9 @@ let passed = Number(lanesPassed);
 let failed = Number(lanesFailed);
 let skipped = 0;
 let reportsRead = 0;
+const MESSAGE_LINES = 12;
+/** What failed, by name: the log of a whole run is long, and its end is what is read first. */
+const failures = [];
 
 for (const group of ["packages", "tooling"]) {
   for (const member of readdirSync(join(root, group))) {
@@ -21,7 +24,14 @@ for (const group of ["packages", "tooling"]) {
       passed += report.numPassedTests;
       skipped += report.numPendingTests + report.numTodoTests;
       // A file that could not be loaded fails without a test in it.
-      failed += report.numFailedTests + report.testResults.filter(isFailedWithoutTest).length;
+      const unloaded = report.testResults.filter(isFailedWithoutTest);
+      failed += report.numFailedTests + unloaded.length;
+      for (const file of report.testResults) {
+        if (unloaded.includes(file)) failures.push(`${file.name}\n${indent(file.message)}`);
+        for (const { status, fullName, failureMessages } of file.assertionResults) {
+          if (status === "failed") failures.push(`${file.name}: ${fullName}\n${indent(failureMessages.join("\n"))}`);
+        }
+      }
     }
     let ran = vitest === undefined ? 0 : JSON.parse(vitest).numTotalTests;
     const tap = readReport(join(folder, "node-test.tap"));
@@ -29,6 +39,7 @@ for (const group of ["packages", "tooling"]) {
       passed += readTapTotal(tap, "pass");
       failed += readTapTotal(tap, "fail") + readTapTotal(tap, "cancelled");
       skipped += readTapTotal(tap, "skipped");
+      for (const [, name] of tap.matchAll(/^\s*not ok \d+ - (.*)$/gm)) failures.push(`${group}/${member}: ${name}`);
       ran += readTapTotal(tap, "tests");
     }
     if (group === "packages" && ran === 0) {
@@ -38,6 +49,7 @@ for (const group of ["packages", "tooling"]) {
   }
 }
 
+for (const failure of failures) console.log(`failed test: ${failure}`);
 console.log(`${reportsRead} test reports read, ${skipped} tests skipped (each said why)`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
@@ -51,6 +63,12 @@ function readReport(path) {
     if (error.code !== "ENOENT") throw error;
     return undefined;
   }
+}
+
+/** The head of a message, under its test. */
+function indent(message = "") {
+  const lines = message.split("\n").slice(0, MESSAGE_LINES);
+  return lines.map((line) => `    ${line}`).join("\n");
 }
 
 function isFailedWithoutTest(file) {

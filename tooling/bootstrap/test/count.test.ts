@@ -36,18 +36,25 @@ function vitestReport(passed: number, failed: number, testResults: readonly obje
   });
 }
 
-function count(lanesPassed: number, lanesFailed: number): { last: string | undefined; status: number | null } {
+function count(
+  lanesPassed: number,
+  lanesFailed: number,
+): {
+  text: string;
+  last: string | undefined;
+  status: number | null;
+} {
   const result = spawnSync(process.execPath, [script, String(lanesPassed), String(lanesFailed), folder], {
     encoding: "utf8",
   });
-  return { last: result.stdout.trimEnd().split("\n").at(-1), status: result.status };
+  return { text: result.stdout, last: result.stdout.trimEnd().split("\n").at(-1), status: result.status };
 }
 
 test("tests of both runners and lanes are added up on the last line", () => {
   member("packages/core", { "vitest.json": vitestReport(5, 0) });
   member("packages/testing", { "vitest.json": vitestReport(2, 0), "node-test.tap": "# tests 3\n# pass 3\n# fail 0\n" });
   member("tooling/checks", { "vitest.json": vitestReport(4, 0) });
-  expect(count(9, 0)).toEqual({ last: "23 passed, 0 failed", status: 0 });
+  expect(count(9, 0)).toMatchObject({ last: "23 passed, 0 failed", status: 0 });
 });
 
 test.each([
@@ -57,15 +64,33 @@ test.each([
   ["a failed lane", { "vitest.json": vitestReport(1, 0) }, 1],
 ])("%s fails the whole", (_, reports, lanesFailed) => {
   member("packages/core", reports);
-  expect(count(0, lanesFailed)).toEqual({ last: "1 passed, 1 failed", status: 1 });
+  expect(count(0, lanesFailed)).toMatchObject({ last: "1 passed, 1 failed", status: 1 });
 });
 
 test.each([{}, { "vitest.json": vitestReport(0, 0) }])("a package in which nothing ran fails the whole", (reports) => {
   member("packages/core", reports);
-  expect(count(1, 0)).toEqual({ last: "1 passed, 1 failed", status: 1 });
+  expect(count(1, 0)).toMatchObject({ last: "1 passed, 1 failed", status: 1 });
+});
+
+test("what failed is told by name right before the total", () => {
+  const failed = { status: "failed", fullName: "keeps a row", failureMessages: ["expected 1\nto be 2"] };
+  const passed = { status: "passed", fullName: "reads a row", failureMessages: [] };
+  const file = { name: "a.test.ts", status: "failed", assertionResults: [passed, failed] };
+  const unloaded = { name: "b.test.ts", status: "failed", message: "no such module", assertionResults: [] };
+  member("packages/core", { "vitest.json": vitestReport(1, 1, [file, unloaded]) });
+  member("packages/testing", { "node-test.tap": "# tests 1\nnot ok 1 - under node\n# pass 0\n# fail 1\n" });
+  expect(count(0, 0).text).toBe(
+    [
+      "failed test: a.test.ts: keeps a row\n    expected 1\n    to be 2",
+      "failed test: b.test.ts\n    no such module",
+      "failed test: packages/testing: under node",
+      "2 test reports read, 0 tests skipped (each said why)",
+      "1 passed, 3 failed\n",
+    ].join("\n"),
+  );
 });
 
 test("a tooling package without tests is no failure", () => {
   member("tooling/tsconfig", {});
-  expect(count(1, 0)).toEqual({ last: "1 passed, 0 failed", status: 0 });
+  expect(count(1, 0)).toMatchObject({ last: "1 passed, 0 failed", status: 0 });
 });
