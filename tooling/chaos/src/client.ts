@@ -7,6 +7,7 @@ import { audit } from "./audit.ts";
 import { openHandles, surplus } from "./handles.ts";
 import { monotonicMs, recordTo } from "./history.ts";
 import type { ClientPlan, News, Order } from "./orders.ts";
+import { followParent, partFromParent } from "./parent.ts";
 import { StepsClock } from "./steps-clock.ts";
 import { CALL_BUDGET_MS, type Opening, PATIENT, SETTINGS, storeNamed } from "./stores.ts";
 import { type RemoteIndex, Workload } from "./workload.ts";
@@ -96,7 +97,7 @@ class Client {
     const remains = { handles: left, heapBytesBefore: this.#heapBytes, heapBytesAfter: heapBytes() };
     this.#history.close();
     tell({ news: "closed", remains });
-    process.disconnect();
+    partFromParent();
   }
 
   #watch(): NodeJS.Timeout {
@@ -119,6 +120,7 @@ process.on("message", (order: Order) => {
     tell({ news: "begun" });
   } else void client?.obey(order);
 });
+followParent();
 process.on("unhandledRejection", (reason) => client?.note("unhandled rejection", errorName(reason)));
 process.on("uncaughtException", (error) => {
   client?.note("uncaught exception", errorName(error));

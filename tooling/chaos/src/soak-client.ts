@@ -7,6 +7,7 @@ import { Histogram } from "./histogram.ts";
 import type { Line } from "./history.ts";
 import { operationNamed } from "./operations/all.ts";
 import { mayBe } from "./outcome.ts";
+import { followParent, partFromParent } from "./parent.ts";
 import { type Addresses, type Opening, SETTINGS, storeNamed } from "./stores.ts";
 import { Workload } from "./workload.ts";
 import { type World, worldOf } from "./world.ts";
@@ -64,6 +65,7 @@ process.on("message", (order: SoakOrder) => {
   if (order.order === "begin") begin(order.plan);
   else void end();
 });
+followParent();
 process.on("unhandledRejection", (reason) => flaws.push(`unhandled rejection: ${nameOf(reason)}`));
 process.on("uncaughtException", (error) => flaws.push(`uncaught exception: ${nameOf(error)}`));
 process.on("warning", ({ name }) => name !== "ExperimentalWarning" && flaws.push(`warning: ${name}`));
@@ -129,7 +131,7 @@ async function end(): Promise<void> {
   await Promise.all(stores.map((store) => store.close()));
   for (let tries = 0; tries < 100 && surplus(openHandles(), before).length > 0; tries += 1) await pause(20);
   tell({ news: "closed", handles: surplus(openHandles(), before) });
-  process.disconnect();
+  partFromParent();
 }
 
 function tell(news: SoakNews): void {
