@@ -9,7 +9,7 @@ import { vector } from "@electric-sql/pglite-pgvector";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { type MemoryKind, type MemoryRedactor, type MemoryStore, memoryStoreSettings } from "@memory/core";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
-import { PgvectorMemoryStore } from "@memory/pgvector";
+import { type CollectionOptions, PgvectorMemoryStore } from "@memory/pgvector";
 import { schemaSql as vectorSchemaSql } from "@memory/pgvector/schema";
 import { PostgresMemoryStore } from "@memory/postgres";
 import { schemaSql } from "@memory/postgres/schema";
@@ -42,6 +42,12 @@ export interface EngineOptions {
   readonly dimensions?: number | undefined;
   /** The model that makes them, as it is stamped on every row. */
   readonly embedder?: string | undefined;
+  /** Where the servers' tables are, the vectors' among them. */
+  readonly schema?: string | undefined;
+  /** Which of several tables of vectors. */
+  readonly collection?: string | undefined;
+  /** How its vectors are compared. */
+  readonly metric?: CollectionOptions["metric"];
   /** The servers' tables have row security. */
   readonly rowSecurity?: boolean | undefined;
   /** It is read from, and nothing is made that is not there. */
@@ -69,7 +75,8 @@ export function engineNamed(name: string): NamedEngine {
   throw new EngineError(`there is no engine "${name}": name servers or embedded:FOLDER`);
 }
 
-function openServers({ environment, redactor, dimensions, embedder, rowSecurity }: EngineOptions): Engine {
+function openServers({ environment, redactor, dimensions, ...tables }: EngineOptions): Engine {
+  const { schema, rowSecurity, collection, metric, embedder } = tables;
   const at = (variable: string, otherwise?: string) => {
     const dsn = environment[variable] || otherwise;
     if (dsn === undefined) throw new EngineError(`the engine servers takes ${variable}, which is not set`);
@@ -77,14 +84,12 @@ function openServers({ environment, redactor, dimensions, embedder, rowSecurity 
   };
   const members = {
     working: RedisMemoryStore.connect(at("MEMORY_REDIS_DSN")),
-    durable: PostgresMemoryStore.connect(at("MEMORY_POSTGRES_DSN"), { rowSecurity }),
+    durable: PostgresMemoryStore.connect(at("MEMORY_POSTGRES_DSN"), { schema, rowSecurity }),
     semantic:
       dimensions === undefined
         ? nowhere("working", "profile", "episodic")
         : PgvectorMemoryStore.connect(at("MEMORY_PGVECTOR_DSN", environment["MEMORY_POSTGRES_DSN"]), {
-            dimensions,
-            embedder,
-            rowSecurity,
+            ...{ dimensions, schema, collection, metric, embedder, rowSecurity },
           }),
   };
   const store = new RoutedMemoryStore(members, { redactor });

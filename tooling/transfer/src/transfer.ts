@@ -23,7 +23,11 @@ export interface Surroundings {
 }
 
 /** What an engine takes beside its name. */
-type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "rowSecurity" | "redactor" | "isSource">;
+type Shape = Pick<EngineOptions, "dimensions" | "embedder" | "schema" | "collection" | "metric" | "rowSecurity">;
+
+type Metric = NonNullable<EngineOptions["metric"]>;
+
+const METRICS: readonly Metric[] = ["cosine", "l2", "inner"];
 
 const HELP = `npm run transfer -- export --from ENGINE --tenant T [--user U] [--session S] [--agent A] --file FILE
 npm run transfer -- import --to ENGINE --file FILE
@@ -33,6 +37,9 @@ npm run transfer -- import --to ENGINE --file FILE
                      embedded:FOLDER: PostgreSQL in this process, its data in FOLDER; keeps no working memory
   --dimensions N     the width of the engine's vectors; needed where semantic records are among the kinds
   --embedder NAME    the model that makes them, where the engine's rows are stamped with it
+  --schema NAME      where the servers' tables are, where it is not "memory"
+  --collection NAME  which of several tables of vectors the servers have
+  --metric METRIC    how its vectors are compared: ${METRICS.join(", ")}
   --row-security     the servers' tables have row security
   --file FILE        the export: a record a line, as JSON, and how many there are. Until it is whole it stands in FILE.part
   --kinds K,K        only these of ${KINDS.join(", ")}; what is left out is counted, and stands in no line's
@@ -170,7 +177,9 @@ function parseArguments(args: readonly string[]): Arguments & { readonly command
   const { from, to, tenant, user, session, agent, file = "", kinds, help } = values;
   const [command, ...more] = positionals;
   const { embedder, "row-security": rowSecurity } = values;
-  const shape = { dimensions: widthOf(values.dimensions), embedder, rowSecurity };
+  const { schema, collection } = values;
+  const metric = values.metric === undefined ? undefined : metricNamed(values.metric);
+  const shape = { dimensions: widthOf(values.dimensions), embedder, schema, collection, metric, rowSecurity };
   const none = { from, to, file, kinds: KINDS, scope: undefined, shape, isAsIs: values["as-is"] === true };
   if (help === true) return { ...none, command: "help" };
   if ((command !== "export" && command !== "import") || more.length > 0) {
@@ -201,7 +210,8 @@ function readArguments(args: readonly string[]) {
       allowPositionals: true,
       options: {
         ...{ from: text, to: text, file: text, kinds: text, tenant: text, user: text, session: text, agent: text },
-        ...{ dimensions: text, embedder: text, "as-is": { type: "boolean" }, "row-security": { type: "boolean" } },
+        ...{ dimensions: text, embedder: text, schema: text, collection: text, metric: text },
+        ...{ "as-is": { type: "boolean" }, "row-security": { type: "boolean" } },
         help: { type: "boolean" },
       },
     });
@@ -221,6 +231,12 @@ function kindNamed(name: string): MemoryKind {
   const kind = KINDS.find((one) => one === name);
   if (kind === undefined) throw new ArgumentError(`there is no kind "${name}"`);
   return kind;
+}
+
+function metricNamed(name: string): Metric {
+  const metric = METRICS.find((one) => one === name);
+  if (metric === undefined) throw new ArgumentError(`there is no metric "${name}"`);
+  return metric;
 }
 
 function isFileError(error: unknown): error is Error & { readonly code: string; readonly path: string } {

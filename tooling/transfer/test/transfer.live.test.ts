@@ -219,6 +219,7 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       [["import", "--to", "servers", "--file", "f"], /--dimensions/],
       [["import", "--to", "servers", "--file", "f", "--dimensions", "wide"], /--dimensions/],
       [["import", "--to", "servers", "--file", "f", "--kinds", "dreams"], /no kind "dreams"/],
+      [["import", "--to", "servers", "--file", "f", "--metric", "ell2"], /no metric "ell2"/],
       [["import", "--to", "servers", "--fil", "f"], /--fil/],
     ])("%j cannot be used: exit code 2, and how it is called", async (args, text) => {
       const { code, said } = await run(...args);
@@ -256,6 +257,19 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       const { code, said } = await wide(...args);
       expect(code).toBe(1);
       expect(said).toMatch(/postgres: .* has no row security.*pgvector: .* has no row security/);
+    });
+
+    it("opens the schema, the collection and the metric that it is told", { timeout: TIMEOUT_MS }, async () => {
+      const named = { schema: "notes", collection: "faces", metric: "l2" } as const;
+      await postgres.psql(schemaSql({ schema: named.schema }));
+      await postgres.psql(vectorSchemaSql({ dimensions: WIDTH, ...named }));
+      const tables = ["--schema", "notes", "--collection", "faces"];
+      const path = join(folder, "notes.jsonl");
+      const args = ["export", "--from", "servers", "--tenant", "acme", "--file", path, ...tables];
+      const other = await wide(...args);
+      expect(other).toEqual({ code: 1, said: expect.stringMatching(/pgvector: .*"notes"."faces"/) });
+      const told = await wide(...args, "--metric", "l2");
+      expect(told).toEqual({ code: 0, said: "exported 0 records" });
     });
 
     it("says what is out of reach, of every server", { timeout: TIMEOUT_MS }, async () => {
