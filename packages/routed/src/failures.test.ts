@@ -70,6 +70,12 @@ describe("verify", () => {
     });
   });
 
+  it("parts the statements that mend them by one semicolon", async () => {
+    const mends = { durable: failing(schema("no table: CREATE t;")), semantic: failing(schema("no index: CREATE i;")) };
+    const { message } = (await reason(bind(mends).verify())) as Error;
+    expect(message).toBe("2 findings in the member stores: durable: no table: CREATE t; semantic: no index: CREATE i");
+  });
+
   it("keeps a wrong width a wrong width, the rest in its schema", async () => {
     const width = new EmbeddingDimensionError("384", { expected: 384, received: 512, schema: schema("no index") });
     const error = await reason(bind({ durable: failing(schema("no table")), semantic: failing(width) }).verify());

@@ -43,7 +43,7 @@ function join(failures: readonly Failure[]): MemoryError {
     (error === width ? inSchema(error) : found(error)).map((finding) => `${member}: ${finding}`),
   );
   const schema = new MemorySchemaError(
-    `${findings.length} findings in the member stores: ${findings.join("; ")}`,
+    `${findings.length} findings in the member stores: ${inOneLine(findings)}`,
     { findings },
     width ?? errors[0],
   );
@@ -55,7 +55,7 @@ function join(failures: readonly Failure[]): MemoryError {
   const gone = errors.filter((error) => isMemoryError(error, "MEMORY_UNAVAILABLE"));
   if (refused.length + gone.length < errors.length) return schema;
   return new MemoryUnavailableError(
-    errors.map(({ message }) => message).join("; "),
+    inOneLine(errors.map(({ message }) => message)),
     {
       store: failures.map(({ member }) => member).join(", "),
       attempts: gone.reduce((sum, { attempts }) => sum + attempts, 0),
@@ -68,6 +68,11 @@ function join(failures: readonly Failure[]): MemoryError {
 // Messages of ours are free of content.
 function found(error: MemoryError): readonly string[] {
   return isMemoryError(error, "MEMORY_SCHEMA") ? error.findings : [error.message, ...inSchema(error)];
+}
+
+// A finding may end with the statement that mends it, and its semicolon.
+function inOneLine(texts: readonly string[]): string {
+  return texts.map((text) => text.replace(/;$/, "")).join("; ");
 }
 
 /** The findings that came with a wrong width. */
