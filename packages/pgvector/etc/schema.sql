@@ -2,8 +2,10 @@
 
 CREATE EXTENSION IF NOT EXISTS vector;
 
-SELECT pg_catalog.set_config('search_path', pg_catalog.quote_ident(n.nspname) || ', pg_temp', true)
- FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector';
+DO $$ BEGIN
+  PERFORM pg_catalog.set_config('search_path', pg_catalog.quote_ident(n.nspname) || ', pg_temp', true)
+     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector';
+END $$;
 
 CREATE SCHEMA IF NOT EXISTS "memory";
 

@@ -8,7 +8,7 @@ import { type CollectionOptions, checkCollection } from "./collection.ts";
 import { isMoved, Located, missingExtension } from "./extension.ts";
 import { semanticSection } from "./semantic.ts";
 import { erasureStatements, vectorStatements } from "./statements.ts";
-import { verifyCollection } from "./verify.ts";
+import { OTHER_WIDTH, verifyCollection } from "./verify.ts";
 
 /** How the driver finds its tables, and what they hold. */
 export interface PgvectorDriverOptions extends CollectionOptions {
@@ -59,7 +59,7 @@ function toVectorError(error: unknown, dimensions: number): MemoryError | undefi
   )?.[1];
   if (width === undefined) return undefined;
   return new EmbeddingDimensionError(
-    `the collection holds vectors of width ${width}, the store those of ${dimensions}; verify() names everything that is wrong`,
+    `pgvector: the collection holds vectors of width ${width}, the store was opened for ${dimensions}: ${OTHER_WIDTH}; verify() names everything that is wrong`,
     { expected: dimensions, received: Number(width) },
   );
 }

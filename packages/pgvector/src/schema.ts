@@ -27,9 +27,12 @@ export interface SchemaOptions extends CollectionOptions, SchemaLayout {
   readonly index?: GraphOption | undefined;
 }
 
-// Types and functions of pgvector are then found wherever it was made, and those of nobody else.
-const SEARCH_PATH = `SELECT pg_catalog.set_config('search_path', pg_catalog.quote_ident(n.nspname) || ', pg_temp', true)
- FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector';`;
+// Types and functions of pgvector are then found wherever it was made, and those of nobody else. In a block, as a statement
+// that gives a row would have psql print it.
+const SEARCH_PATH = `DO $$ BEGIN
+  PERFORM pg_catalog.set_config('search_path', pg_catalog.quote_ident(n.nspname) || ', pg_temp', true)
+     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector';
+END $$;`;
 const EXTENSION: string = `CREATE EXTENSION IF NOT EXISTS vector;\n\n${SEARCH_PATH}`;
 
 /**

@@ -17,8 +17,14 @@ import { qualifiedNames } from "./statements.ts";
 import { SAMPLED_LOOK, sampledOf } from "./statistics.ts";
 import { embedderCheck, tableNames, tablesOf } from "./tables.ts";
 
+/** What to do where the widths of a store and of its collection differ. */
+export const OTHER_WIDTH = "open it with the collection's dimensions, or make a collection of its own for this width";
+
 /** The least pgvector that the statements are written for. */
 const LEAST_VERSION = [0, 8] as const;
+/** From how many pages of 8 kB on it matters that no vacuum has seen them, and how many of them it may have missed. */
+const LEAST_PAGES = 1_000;
+const MOST_UNSEEN = 0.5;
 
 /**
  * Compares the database with what a collection's statements need, and gives what is only unwise. One round trip, two where
@@ -45,7 +51,7 @@ export async function verifyCollection(
   const schema = all.length === 0 ? undefined : schemaError("pgvector", all);
   if (width !== dimensions) {
     throw new EmbeddingDimensionError(
-      `the collection holds vectors of width ${width}, the store those of ${dimensions}`,
+      `pgvector: the collection holds vectors of width ${width}, the store was opened for ${dimensions}: ${OTHER_WIDTH}`,
       { expected: dimensions, received: width, ...(schema === undefined ? {} : { schema }) },
     );
   }
@@ -67,8 +73,9 @@ function requestOf(collection: Collection): SchemaRequest {
     looks: [
       `SELECT 'embedder', t.relname::text, '', pg_catalog.pg_get_constraintdef(k.oid), '', '' FROM t JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid AND k.contype = 'c' AND k.conname = '${check}'`,
       SAMPLED_LOOK,
+      VACUUMED_LOOK,
     ],
-    warnings: (seen) => sampleWarnings(seen, collection),
+    warnings: (seen) => [...sampleWarnings(seen, collection), ...vacuumWarnings(seen, collection)],
     findings: (seen) => [
       ...extensionFindings(seen),
       ...vectorIndexFindings(seen, collection),
@@ -84,6 +91,22 @@ function sampleWarnings(seen: Catalog, { collection }: Collection): readonly Mem
   if (sampled.length === 0) return [];
   const message = `ANALYZE keeps samples of ${sampled.join(", ")}, which outlive an erasure: SET STATISTICS 0, as schemaSql() has it`;
   return [{ code: "pgvector-samples", message }];
+}
+
+// An index-only scan looks at the rows of every page that no vacuum has marked as visible to all, and costs what a scan of the
+// table does. What was marked is known as of the last vacuum, how large the table is as of now.
+const VACUUMED_LOOK = `SELECT 'vacuumed', t.relname::text, '', sum(pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::bigint)::text, sum(c.relallvisible)::text, ''
+ FROM t CROSS JOIN LATERAL (SELECT coalesce(p.relid, t.oid) AS relid FROM (SELECT) o LEFT JOIN pg_catalog.pg_partition_tree(t.oid) p ON true) r
+ JOIN pg_catalog.pg_class c ON c.oid = r.relid AND c.relkind = 'r' GROUP BY t.relname`;
+
+function vacuumWarnings(seen: Catalog, { schema, collection }: Collection): readonly MemoryWarning[] {
+  const { records } = tableNames(collection);
+  const [, , , pages, visible] = seen.one("vacuumed", records, "") ?? [];
+  const unseen = Number(pages ?? 0) - Number(visible ?? 0);
+  if (!(Number(pages) >= LEAST_PAGES && unseen > MOST_UNSEEN * Number(pages))) return [];
+  const table = `${quoteIdentifier(schema)}.${quoteIdentifier(records)}`;
+  const message = `no vacuum has seen ${unseen} of the ${pages} pages of ${table}: until then a search looks at every row of its scope; VACUUM ${table};`;
+  return [{ code: "pgvector-unvacuumed", message }];
 }
 
 function extensionFindings(seen: Catalog): readonly string[] {

@@ -5,7 +5,7 @@ import { isMemoryError, type MemoryError, type MemoryEvent, memoryScope, memoryS
 import type { PostgresServer } from "@tooling/servers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PgvectorMemoryStore, type PgvectorMemoryStoreOptions } from "../src/index.ts";
-import { schemaSql } from "../src/schema.ts";
+import { graphSql, schemaSql } from "../src/schema.ts";
 import { describeOnEach } from "./lanes.ts";
 import { applySchema, asOwner } from "./target.ts";
 
@@ -66,6 +66,19 @@ describeOnEach("verify", (lane) => {
     const url = await newDatabase();
     await applySchema(url, { ...options, ...(partitions === undefined ? {} : { partitions }) });
     expect(await findingsOf(url, options)).toEqual([]);
+  });
+
+  it("takes the schema and the graphs from a quiet psql, which prints no row of them", async () => {
+    const url = new URL(await newDatabase());
+    const name = url.pathname.slice(1);
+    for (const options of [
+      { dimensions: 3, index: "hnsw" },
+      { dimensions: 3, collection: "parts", rowSecurity: true, partitions: 2 },
+    ] as const) {
+      expect(await server.psql(schemaSql(options), name)).toBe("");
+    }
+    expect(await server.psql(graphSql({ dimensions: 3, index: { hnsw: [scope] } }), name)).toBe("");
+    expect(await findingsOf(url.href, { dimensions: 3 })).toEqual([]);
   });
 
   it("names a schema that is missing and the extension, and every table of a schema that is empty", async () => {
@@ -226,6 +239,33 @@ describeOnEach("verify", (lane) => {
         ),
       );
     }
+  });
+
+  it.each([undefined, 3])("warns of a table most of which no vacuum has seen (partitions: %s)", async (partitions) => {
+    const url = await newDatabase();
+    const options = { dimensions: 3 };
+    await applySchema(url, { ...options, partitions });
+    const load = (name: string, rows: number) =>
+      asOwner(url, async (sql) => {
+        await sql.unsafe(
+          `ALTER TABLE memory.semantic ALTER COLUMN value SET STORAGE PLAIN;
+           INSERT INTO memory.semantic (tenant_id, key, id, value, source, confidence, recorded_at, embedding)
+           SELECT 't' || n % 50, '${name}' || n, n, '"' || repeat('x', 1900) || '"', 's', 1, 0, '[1,2,3]' FROM generate_series(1, ${rows}) n`,
+        );
+      });
+    const off = (table: string) => `ALTER TABLE memory.${table} SET (autovacuum_enabled = off);`;
+    const tables = partitions === undefined ? ["semantic"] : ["semantic_0", "semantic_1", "semantic_2"];
+    await asOwner(url, (sql) => sql.unsafe(tables.map(off).join(" ")));
+    await load("few", 400);
+    expect(await verify(url, options)).toEqual([]);
+    await load("many", 4_400);
+    expect(await verify(url, options)).toEqual(["pgvector-unvacuumed"]);
+    await asOwner(url, (sql) => sql.unsafe("VACUUM memory.semantic"));
+    expect(await verify(url, options)).toEqual([]);
+    await load("some", 2_000);
+    expect(await verify(url, options)).toEqual([]);
+    await load("more", 4_800);
+    expect(await verify(url, options)).toEqual(["pgvector-unvacuumed"]);
   });
 
   it("says that the extension is too old", async () => {
