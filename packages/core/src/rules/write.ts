@@ -171,10 +171,13 @@ export function admitVector(embedding: readonly number[] | undefined, rules: Vec
       embedding === undefined
         ? "an embedding is missing"
         : `an embedding has ${received} ${received === 1 ? "dimension" : "dimensions"}`;
-    throw new EmbeddingDimensionError(`${found}; this store holds vectors of width ${rules.dimensions}`, {
-      expected: rules.dimensions,
-      received,
-    });
+    throw new EmbeddingDimensionError(
+      `${found}; this store holds vectors of width ${rules.dimensions}: give one of the model that it was opened for`,
+      {
+        expected: rules.dimensions,
+        received,
+      },
+    );
   }
   const rounded: number[] = [];
   let square = 0;
