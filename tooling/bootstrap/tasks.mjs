@@ -76,6 +76,7 @@ export const tasks = {
   changes: (args) => [step("Listing the changesets", "changeset", ["status", ...args])],
   bump: (args) => [
     step("Turning the changesets into versions and changelogs", "changeset", ["version", ...args]),
+    tool("Saying which core each adapter takes", "releases", []),
     step("Bringing the lock file up to date", "pnpm", ["install", "--lockfile-only"]),
   ],
   release: (args) => [

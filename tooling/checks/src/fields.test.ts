@@ -30,7 +30,7 @@ const manifest: Manifest = {
     test: "node ../../tooling/vitest/run.mjs",
     types: "tsc -p tsconfig.json",
   },
-  peerDependencies: { "@memory/core": "workspace:^" },
+  peerDependencies: { "@memory/core": ">=1.0.0 <2" },
 };
 const files = ["README.md", "CHANGELOG.md", "tsconfig.json", "tsconfig.build.json", "src/index.ts", "etc/index.api.md"];
 
@@ -57,6 +57,9 @@ test.each<[string, Partial<Manifest>]>([
   ["no provenance", { publishConfig: { access: "public" } }],
   ["core as a plain dependency", { dependencies: { "@memory/core": "workspace:^" } }],
   ["a pinned peer", { peerDependencies: { "@memory/core": "1.0.0" } }],
+  ["a peer of the workspace's own version", { peerDependencies: { "@memory/core": "workspace:^" } }],
+  ["a peer of another major", { peerDependencies: { "@memory/core": ">=0.1.0 <1" } }],
+  ["a peer beyond the next major", { peerDependencies: { "@memory/core": ">=1.0.0 <3" } }],
   ["no peer on core", { peerDependencies: {} }],
   [
     "types after default",

@@ -82,11 +82,20 @@ function checkFamily(manifest: Manifest): readonly string[] {
   }
   return [
     ...own("dependencies").map(([name]) => `${name} is a dependency and not a peer`),
-    ...[...own("peerDependencies"), ...own("devDependencies")]
+    ...own("devDependencies")
       .filter(([, range]) => range !== "workspace:^")
       .map(([name]) => `${name} is not "workspace:^"`),
+    ...own("peerDependencies")
+      .filter(([, range]) => !isPeerRange(range, manifest.version))
+      .map(([name, range]) => `the peer range ${JSON.stringify(range)} of ${name} is not ">=a.b.0" to the next major`),
     ...(own("peerDependencies").some(([name]) => name === "@memory/core") ? [] : ["@memory/core is not a peer"]),
   ];
+}
+
+/** Any core from a minor on, of this major: core and adapters are upgraded in any order (`npm run bump` moves the floor). */
+function isPeerRange(range: string, version = "0.0.0"): boolean {
+  const [, major, next] = /^>=(\d+)\.\d+\.0 <(\d+)$/.exec(range) ?? [];
+  return major === version.split(".")[0] && Number(next) === Number(major) + 1;
 }
 
 function checkTooling(member: Member): readonly string[] {
