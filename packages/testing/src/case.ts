@@ -13,6 +13,11 @@ export interface ConformanceCase {
   readonly id: string;
   /** The promise, one sentence in the present tense, as `docs/protocol.md` prints it. */
   readonly promise: string;
+  /**
+   * The version of the suite that brought the case, `x.y.z`; default: the first release. A target that is held to an
+   * earlier version is told what would fail, and does not fail for it.
+   */
+  readonly since?: string;
   /** The capabilities without which the case does not apply. */
   readonly needs: MemoryNeeds;
   /** What the target must offer; without it the case is skipped with that reason. */
@@ -27,6 +32,6 @@ export interface ConformanceCase {
 }
 
 /** The concern that a case belongs to: its id's first part. */
-export function concernOf(one: ConformanceCase): string {
+export function concernOf(one: Pick<ConformanceCase, "id">): string {
   return one.id.slice(0, one.id.indexOf("/"));
 }

@@ -29,8 +29,12 @@ export interface StoreOptions extends MemoryStoreOptions {
 
 /** What is under test: a way to open stores over shared servers, and what can be done to these servers. */
 export interface ConformanceTarget {
-  /** The adapter's name, for the report. */
+  /** The adapter's name, for the report. Where several targets are reported into one folder, each has its own. */
   readonly name: string;
+  /** The adapter's version, for the report. Default: unknown. */
+  readonly version?: string;
+  /** The server and its version, for the report (`PostgreSQL 18.1`); asked once, before the first case. Default: unknown. */
+  server?(): string | Promise<string>;
   /** Opens a store; all that it opens see the same data. It must pass every option on that it is given. */
   open(options: StoreOptions): MemoryStore | Promise<MemoryStore>;
   /** Lets the server's own expiry move on by `ms`; the store's clock is moved already. Nothing to do where core's is used. */
@@ -124,17 +128,19 @@ async function rejects<C extends MemoryErrorCode>(
   code: C,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<MemoryErrorClasses[C]> {
-  const settled = await promise.then(
-    () => ({ rejected: false, error: undefined }),
-    (error: unknown) => ({ rejected: true, error }),
+  const error: unknown = await promise.then(
+    (answer) => {
+      const message = `expected a rejection with ${code}, but it resolved`;
+      throw new assert.AssertionError({ message, actual: answer, expected: code, operator: "rejects" });
+    },
+    (reason: unknown) => reason,
   );
-  assert.ok(settled.rejected, `expected a rejection with ${code}, but it resolved`);
-  const { error } = settled;
   if (!isMemoryError(error, code)) {
     throw new assert.AssertionError({
       message: `expected a rejection with ${code}, but it was with ${describeError(error)}`,
       actual: error,
       expected: code,
+      operator: "rejects",
     });
   }
   for (const [name, expected] of Object.entries(fields)) {

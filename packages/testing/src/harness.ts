@@ -5,7 +5,10 @@ import assert from "node:assert/strict";
 import type { MemoryCapabilities } from "@memory/core";
 import { type ConformanceCase, concernOf } from "./case.ts";
 import type { ConformanceTarget } from "./context.ts";
-import { type CaseResult, type ConformanceReport, capabilitiesOf, runCase, skipNote } from "./report.ts";
+import { promiseBroken } from "./failure.ts";
+import { type CaseResult, type ConformanceReport, capabilitiesOf, emptyReport, runCase, skipNote } from "./report.ts";
+import { compareVersions } from "./suite-version.ts";
+import { runnerName } from "./versions.ts";
 
 /** A test runner's two functions: those of Vitest, `node:test`, Jest, Bun and others. */
 export interface TestRunner {
@@ -15,17 +18,43 @@ export interface TestRunner {
   readonly test: (name: string, body: (...context: readonly unknown[]) => Promise<void>) => unknown;
 }
 
-/** Registers one test for each case, by concern, and one that fails where no case applies. Gives the report as it grows. */
+/** What a binding adds to cases: the version that the target is held to, and who is told when the report has changed. */
+export interface Binding {
+  readonly heldTo?: string | undefined;
+  /** Called whenever a case has settled, or it is known why none can. What it throws fails the test. */
+  readonly onChange?: ((report: ConformanceReport) => void) | undefined;
+}
+
+/**
+ * Registers one test for each case, by concern, and one that fails where no case applies. Gives the report as it grows.
+ *
+ * @throws {RangeError} `heldTo` is not `x.y.z`.
+ */
 export function bindCases(
   runner: TestRunner,
   target: ConformanceTarget,
   cases: readonly ConformanceCase[],
+  { heldTo, onChange }: Binding = {},
 ): ConformanceReport {
   assertCases(cases);
+  if (heldTo !== undefined) compareVersions(heldTo, heldTo);
   const results: CaseResult[] = [];
+  const known = runnerName(runner);
+  const report = { ...emptyReport(target, cases, heldTo), runner: known?.name ?? null, results };
   let asked: Promise<MemoryCapabilities> | undefined;
+  const ask = async (): Promise<MemoryCapabilities> => {
+    try {
+      report.capabilities = await capabilitiesOf(target);
+      report.server = (await target.server?.()) ?? null;
+      return report.capabilities;
+    } catch (error) {
+      report.obstacle = String(error);
+      onChange?.(report);
+      throw error;
+    }
+  };
   const capabilities = () => {
-    asked ??= capabilitiesOf(target);
+    asked ??= ask();
     return asked;
   };
   runner.describe(`memory protocol: ${target.name}`, () => {
@@ -34,9 +63,12 @@ export function bindCases(
         for (const one of cases.filter((candidate) => concernOf(candidate) === concern)) {
           // Rest parameters keep the function's length at 0: some runners take a declared parameter for a callback.
           runner.test(`${one.id}: ${one.promise}`, async (...context) => {
-            const result = await runCase(target, one, await capabilities());
+            const result = await runCase(target, one, await capabilities(), heldTo);
             results.push(result);
-            if (result.outcome === "failed") throw result.error;
+            onChange?.(report);
+            if (result.outcome === "failed") {
+              throw promiseBroken(target.name, result, known?.replay(one.id) ?? null);
+            }
             if (result.outcome === "skipped") skip(context[0], result);
           });
         }
@@ -47,7 +79,7 @@ export function bindCases(
       assert.ok(working || profile || episodic || semantic, "no case applies: the driver has no section");
     });
   });
-  return { target: target.name, total: cases.length, results };
+  return report;
 }
 
 /** Fails when there is no case, when two have one id, or when an id is not `<concern>/<slug>`. */

@@ -3,10 +3,20 @@
 
 export { type CaseHook, type ConformanceCase, concernOf } from "./case.ts";
 export { conformanceCases } from "./cases.ts";
-export { memoryStoreConformance } from "./conformance.ts";
+export { type ConformanceOptions, memoryStoreConformance } from "./conformance.ts";
 export type { CaseContext, ConformanceTarget, ScopeParts, StoreOptions } from "./context.ts";
+export {
+  type ConformanceDocument,
+  conformanceDocument,
+  type ReportedFailure,
+  type ReportedPromise,
+  type ReportedRefusal,
+  type ReportedSkip,
+} from "./document.ts";
+export type { Finding } from "./failure.ts";
 export { FakeClock } from "./fake-clock.ts";
 export { type Fault, type FaultKind, type FaultyDriver, faultyDriver, InjectedFault } from "./faulty-driver.ts";
 export type { TestRunner } from "./harness.ts";
+export { formatDocument } from "./markdown.ts";
 export { type ModelRunOptions, type ModelRunReport, modelBasedRun } from "./model/run.ts";
 export { type CaseResult, type ConformanceReport, conformanceReport, formatReport } from "./report.ts";

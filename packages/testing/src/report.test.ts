@@ -1,7 +1,7 @@
 // What a report says, and in what order: a failure must not be looked for among the skipped.
 
 import { expect, test } from "vitest";
-import { type CaseResult, formatReport } from "./report.ts";
+import { type CaseResult, emptyReport, formatReport } from "./report.ts";
 
 const result = (id: string, parts: Partial<CaseResult>): CaseResult => ({
   id,
@@ -9,6 +9,9 @@ const result = (id: string, parts: Partial<CaseResult>): CaseResult => ({
   outcome: "passed",
   reason: null,
   refusal: false,
+  missing: [],
+  refused: [],
+  announced: false,
   error: undefined,
   ...parts,
 });
@@ -22,7 +25,8 @@ test("a report counts, then names each failure, then each reason to skip once wi
     result("b/four", lacking),
     result("c/five", { outcome: "skipped", reason: "the target offers no corrupt" }),
   ];
-  expect(formatReport({ target: "mine", total: 6, results }).split("\n")).toEqual([
+  const target = { name: "mine", open: () => Promise.reject(new Error("never opened")) };
+  expect(formatReport({ ...emptyReport(target, [], undefined), total: 6, results }).split("\n")).toEqual([
     "mine: 6 cases, 1 passed, 1 failed, 3 skipped (2 refusals checked in their place)",
     "  failed   b/three: Error: as it must",
     "  skipped  the store lacks semantic; that it is refused was checked: a/one, b/four",

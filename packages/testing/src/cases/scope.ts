@@ -153,7 +153,10 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
     promise: `With \`reach: "under"\` a ${kind} list takes every scope that the one given contains, and says which each is of.`,
     needs: needsKind(kind, "reach"),
     refusal: async (context) => {
-      if (!context.capabilities[kind]) return await refuseMissing(context, [kind]);
+      if (!context.capabilities[kind]) {
+        await refuseMissing(context, [kind]);
+        return;
+      }
       const store = await context.open();
       await refused(context, store, kindAccess(context, kind).list(store, context.scope(), "under"));
     },

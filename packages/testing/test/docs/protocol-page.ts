@@ -3,34 +3,15 @@
 
 import { type ConformanceCase, concernOf } from "../../src/case.ts";
 import { conformanceCases } from "../../src/cases.ts";
+import { sectionTitle } from "../../src/sections.ts";
 import { ELSEWHERE, INTRODUCTION } from "./protocol-prose.ts";
-
-const TITLES: Readonly<Record<string, string>> = {
-  scope: "Scope",
-  record: "Records",
-  json: "Values",
-  working: "Working",
-  profile: "Profile",
-  beliefs: "Beliefs",
-  episodic: "Episodic",
-  semantic: "Semantic",
-  redaction: "Redaction",
-  erasure: "Erasure",
-  derivations: "Derived artefacts",
-  portability: "Portability",
-  cursors: "Pages and cursors",
-  capabilities: "Capabilities",
-  errors: "Errors",
-  events: "Events",
-  availability: "Availability",
-};
 
 /** The whole page, ending in a line feed. */
 export function protocolPage(cases: readonly ConformanceCase[] = conformanceCases): string {
   const concerns = [...new Set(cases.map(concernOf))];
   const sections = concerns.map((concern) => {
     const own = cases.filter((one) => concernOf(one) === concern);
-    return `### ${TITLES[concern] ?? concern}\n\n${table(["promise", "case"], own.map(row))}`;
+    return `### ${sectionTitle(concern)}\n\n${table(["promise", "case"], own.map(row))}`;
   });
   const elsewhere = table(
     ["promise", "test"],
