@@ -1,21 +1,31 @@
-// Runs every check of this repository over the working tree and prints what it found. Exit code 1 on any finding.
+// Runs every check of this repository over the working tree and prints what it found. Exit code 1 on any finding. With
+// --write the generated page of deprecations is written before it is compared.
 
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkArrows } from "./arrows.ts";
 import { checkChanges } from "./changes.ts";
+import { readDeprecations } from "./deprecations.ts";
+import { deprecationsPath, renderDeprecations } from "./deprecations-page.ts";
 import { checkFields } from "./fields.ts";
 import { readPendingChangesets, readReportChanges } from "./releases.ts";
-import { readMembers } from "./repository.ts";
+import { readMembers, readText } from "./repository.ts";
 import { checkSources } from "./sources.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const members = readMembers(root);
+const deprecations = readDeprecations(members);
+const page = renderDeprecations(deprecations);
+if (process.argv.includes("--write")) writeFileSync(join(root, deprecationsPath), page);
+const isPageStale = readText(root, deprecationsPath) !== page;
 
 const checks: readonly (readonly [name: string, problems: readonly string[]])[] = [
   ["arrows between packages and layers", checkArrows(members)],
   ["package fields and files", checkFields(members)],
   ["source files", checkSources(members)],
+  ["deprecations", deprecations.problems],
+  [deprecationsPath, isPageStale ? ["the sources say otherwise; `npm run check -- --write` writes it anew"] : []],
   ["changesets for API changes", checkChanges(readReportChanges(root, members), readPendingChangesets(root))],
 ];
 

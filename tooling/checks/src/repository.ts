@@ -31,12 +31,17 @@ export interface Member {
   readonly paths: ReadonlySet<string>;
 }
 
+// In the repository and not in the workspace: a third party's project, with rules of its own.
+const strangers: readonly string[] = ["tooling/third-party/package.json"];
+
 /** Reads the members of the workspace under `root`, published packages first. */
 export function readMembers(root: string): readonly Member[] {
   return globSync("{packages,tooling}/*/package.json", { cwd: root })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !strangers.includes(path))
     .sort()
     .map((path) => {
-      const folder = dirname(path).replaceAll("\\", "/");
+      const folder = dirname(path);
       const isCode = (file: string) => /\.(ts|mjs)$/.test(file);
       const files = ["*", "{src,test,etc,fixture}/**/*"]
         .flatMap((pattern) => globSync(pattern, { cwd: join(root, folder) }))

@@ -21,11 +21,13 @@ export interface DeprecationNotice {
 
 /**
  * Makes the function that a deprecated member calls each time it is used: the first call of the process emits one
- * `DeprecationWarning` with the notice's code, every later one returns at once.
+ * `DeprecationWarning` with the notice's code, every later one returns at once. Make it once,
+ * in the module of the shim; bundlers drop it with the shim.
  *
  * @throws {MemorySettingsError} The code is not `MEMORY_DEP` and four digits.
  * @see Node.js API, process.emitWarning
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function deprecate(notice: DeprecationNotice): () => void {
   const { code, subject, replacement, since, removal } = notice;
   if (!/^MEMORY_DEP\d{4}$/.test(code)) {
