@@ -73,6 +73,14 @@ export const tasks = {
     turbo("Building every package", "build", []),
     tool("Using the packed tarballs from a project outside", "consumer", ["project", ...args]),
   ],
+  sizes: (args) => [
+    turbo("Building every package", "build", []),
+    tool(
+      args.includes("--check") ? "Comparing the sizes with the READMEs" : "Writing the sizes into the READMEs",
+      "sizes",
+      args,
+    ),
+  ],
   changes: (args) => [step("Listing the changesets", "changeset", ["status", ...args])],
   bump: (args) => [
     step("Turning the changesets into versions and changelogs", "changeset", ["version", ...args]),
