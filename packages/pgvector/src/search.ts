@@ -4,7 +4,7 @@
 import type { NearestRequest, NearestRow } from "@memory/core/driver";
 import { RECORD_COLUMNS, type Row, readRecord, type Statement } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
-import { graphName } from "./graph.ts";
+import { type GraphScope, graphName } from "./graph.ts";
 import { scoreOf } from "./metric.ts";
 import { FACT_COLUMNS } from "./search-statements.ts";
 import type { Sizes } from "./sizes.ts";
@@ -66,9 +66,10 @@ export async function search(
     if (answer.isWhole) return hits(answer);
   }
   const isHalf = dimensions <= MOST_HALVES;
-  const hasOwnGraph = reach === "exact" && place.graphs.has(graphName(collection, scope));
-  const hasGraph =
-    hasOwnGraph || (!place.isPartitioned && place.graphs.has(graphName(collection, undefined)) && (await isLarge()));
+  // A scope's name is a hash, and most collections have no graph to look for.
+  const has = (of: GraphScope): boolean => place.graphs.size > 0 && place.graphs.has(graphName(collection, of));
+  const hasOwnGraph = reach === "exact" && has(scope);
+  const hasGraph = hasOwnGraph || (!place.isPartitioned && has(undefined) && (await isLarge()));
   if (hasGraph) {
     const many = Math.max(BY_GRAPH * limit, LEAST_BY_GRAPH);
     const answer = await ask(statements.byGraph(request, hasOwnGraph ? scope : undefined, many));
