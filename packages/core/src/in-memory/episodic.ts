@@ -4,8 +4,8 @@ import type { EpisodePageRequest, EpisodicSection, LogEntry, StoredRecord } from
 import { compareText } from "../model/json.ts";
 import { compareScopes } from "../model/scope.ts";
 import { placeOf } from "../rules/key.ts";
+import { isValidAt, matchesFilter } from "../rules/matching.ts";
 import type { Kept } from "./erasure.ts";
-import { isValidAt, matchesFilter } from "./matching.ts";
 import { take } from "./ordered.ts";
 import { Scoped } from "./scoped.ts";
 

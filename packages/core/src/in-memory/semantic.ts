@@ -4,16 +4,11 @@
 import type { KeyPosition, Metric, NearestRow, SemanticSection, StoredRecord } from "../model/driver.ts";
 import { compareText } from "../model/json.ts";
 import { compareScopes } from "../model/scope.ts";
+import { isValidAt, matchesFilter } from "../rules/matching.ts";
+import { resemblance, type Vector, vectorOf } from "../rules/resemblance.ts";
 import type { Kept } from "./erasure.ts";
 import { Keyed } from "./keyed.ts";
-import { isValidAt, matchesFilter } from "./matching.ts";
 import { countBelow, take } from "./ordered.ts";
-
-interface Vector {
-  readonly floats: Float32Array;
-  /** The Euclidean length. */
-  readonly norm: number;
-}
 
 interface Item extends KeyPosition {
   /** Without its embedding, which is `vector`. */
@@ -29,7 +24,7 @@ interface Hit {
 /** The semantic section. A search costs one look at each record under the scope. */
 export function semanticMemory(dimensions: number, metric: Metric): Kept<SemanticSection> {
   const items = new Keyed<Item>();
-  const scoreOf = SCORES[metric];
+  const scoreOf = resemblance(metric);
 
   return {
     kind: "semantic",
@@ -93,11 +88,6 @@ function itemOf(record: StoredRecord): Item {
   return { scope, key, record: { ...record, embedding: undefined }, vector };
 }
 
-function vectorOf(embedding: readonly number[]): Vector {
-  const floats = Float32Array.from(embedding);
-  return { floats, norm: Math.sqrt(inner(floats, floats)) };
-}
-
 function whole({ record, vector }: Item): StoredRecord {
   return { ...record, embedding: Array.from(vector.floats) };
 }
@@ -105,31 +95,4 @@ function whole({ record, vector }: Item): StoredRecord {
 // The closest first, then by key and scope.
 function compareHits(a: Hit, b: Hit): number {
   return b.score - a.score || compareText(a.item.key, b.item.key) || compareScopes(a.item.scope, b.item.scope);
-}
-
-// 1 minus pgvector's distance: `<=>` is 1 minus the cosine, `<->` the Euclidean distance, `<#>` the negative inner product.
-// https://github.com/pgvector/pgvector#querying
-const SCORES: Readonly<Record<Metric, (a: Vector, b: Vector) => number>> = {
-  cosine: (a, b) => {
-    const norms = a.norm * b.norm;
-    // A vector of length zero resembles nothing. Rounding may carry a cosine beyond 1.
-    return norms === 0 ? 0 : Math.max(-1, Math.min(1, inner(a.floats, b.floats) / norms));
-  },
-  l2: (a, b) => 1 - distance(a.floats, b.floats),
-  inner: (a, b) => 1 + inner(a.floats, b.floats),
-};
-
-function distance(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < a.length; at += 1) {
-    const gap = (a[at] ?? 0) - (b[at] ?? 0);
-    sum += gap * gap;
-  }
-  return Math.sqrt(sum);
-}
-
-function inner(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
-  return sum;
 }
