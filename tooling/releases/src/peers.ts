@@ -8,7 +8,11 @@ export interface ReleasedCore {
   readonly names: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** The range of a package that imports `imported`, when it is released as `version`. `range` is the one of before. */
+/**
+ * The range of a package that imports `imported`, when it is released as `version`. `range` is the one of before.
+ *
+ * @throws {Error} `range` does not read `>=a.b.0 <c`.
+ */
 export function peerRange(
   range: string,
   version: string,
@@ -25,8 +29,8 @@ export function peerRange(
   return `>=${floor} <${major + 1}`;
 }
 
-/** The oldest version that a range of this shape takes. @throws {Error} It has another shape. */
-export function floorOf(range: string): string {
+// The oldest version that a range of this shape takes.
+function floorOf(range: string): string {
   const floor = /^>=(\d+\.\d+\.\d+) <\d+(?:\.0\.0)?$/.exec(range)?.[1];
   if (floor === undefined) throw new Error(`the peer range "${range}" does not read ">=a.b.0 <c"`);
   return floor;
