@@ -10,15 +10,15 @@ import { makeFile, targetOver, WIDTH } from "./target.ts";
 const metrics: readonly Metric[] = ["cosine", "l2", "inner"];
 
 for (const metric of metrics) {
-  test(`agrees with the reference over 100 sequences by ${metric}`, async () => {
+  test(`agrees with the reference over 50 sequences by ${metric}`, async () => {
     using file = makeFile(metric);
     const target = targetOver(file, metric);
     const reference = {
       name: "in-memory",
       open: (options: object) => new InMemoryMemoryStore({ ...options, embeddingDimensions: WIDTH, metric }),
     };
-    const report = await modelBasedRun(target, reference, { sequences: 100 });
+    const report = await modelBasedRun(target, reference, { sequences: 50 });
     console.log(`seed ${report.seed}: ${report.steps} steps, ${report.comparisons} comparisons`);
-    assert.equal(report.sequences, 100);
+    assert.equal(report.sequences, 50);
   });
 }
