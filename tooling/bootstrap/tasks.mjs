@@ -73,6 +73,10 @@ export const tasks = {
     turbo("Building every package", "build", []),
     tool("Using the packed tarballs from a project outside", "consumer", ["project", ...args]),
   ],
+  "third-party": (args) => [
+    turbo("Building every package", "build", []),
+    tool("Trying a third party's adapter over the packed tarballs", "consumer", ["third-party", ...args]),
+  ],
   sizes: (args) => [
     turbo("Building every package", "build", []),
     tool(
