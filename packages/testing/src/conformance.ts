@@ -3,6 +3,7 @@
 import { conformanceCases } from "./cases.ts";
 import type { ConformanceTarget } from "./context.ts";
 import { bindCases, type TestRunner } from "./harness.ts";
+import type { RandomRunOptions } from "./random-run.ts";
 import type { ConformanceReport } from "./report.ts";
 import { reportFiles, reportPaths, writeReport } from "./report-files.ts";
 
@@ -19,6 +20,12 @@ export interface ConformanceOptions {
    * in the report as announced. Default: every case.
    */
   readonly heldTo?: string;
+  /**
+   * Adds one test that drives random sequences of operations through the store and through the in-memory reference. Where
+   * they differ, it fails with the shrunk sequence, and with `MEMORY_CONFORMANCE_SEED` and `MEMORY_CONFORMANCE_PATH` set as
+   * it says, it runs that sequence again. Takes as long as its sequences: raise the runner's timeout. Default: none.
+   */
+  readonly random?: RandomRunOptions;
 }
 
 /**
@@ -28,7 +35,7 @@ export interface ConformanceOptions {
  *
  * @param runner `{ describe, test }` of Vitest, `node:test` or any runner with these two.
  * @param target How to open stores over shared servers, and what can be done to these.
- * @param options Where the report is written, and what the target is held to.
+ * @param options Where the report is written, what the target is held to, and whether random sequences are run.
  * @returns What became of the cases so far; complete when the runner is done.
  * @throws {RangeError} `heldTo` is not `x.y.z`.
  * @example
@@ -41,5 +48,5 @@ export function memoryStoreConformance(
 ): ConformanceReport {
   const files = reportFiles(target.name, reportPaths(options.report));
   const onChange = (report: ConformanceReport) => writeReport(report, files);
-  return bindCases(runner, target, conformanceCases, { heldTo: options.heldTo, onChange });
+  return bindCases(runner, target, conformanceCases, { heldTo: options.heldTo, random: options.random, onChange });
 }

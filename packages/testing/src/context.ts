@@ -14,6 +14,7 @@ import {
   type MemoryStoreOptions,
   memoryScope,
 } from "@memory/core";
+import { assertionError } from "./about.ts";
 import type { CaseHook } from "./case.ts";
 import { FakeClock } from "./fake-clock.ts";
 
@@ -131,17 +132,13 @@ async function rejects<C extends MemoryErrorCode>(
   const error: unknown = await promise.then(
     (answer) => {
       const message = `expected a rejection with ${code}, but it resolved`;
-      throw new assert.AssertionError({ message, actual: answer, expected: code, operator: "rejects" });
+      throw assertionError(message, answer, code, "rejects");
     },
     (reason: unknown) => reason,
   );
   if (!isMemoryError(error, code)) {
-    throw new assert.AssertionError({
-      message: `expected a rejection with ${code}, but it was with ${describeError(error)}`,
-      actual: error,
-      expected: code,
-      operator: "rejects",
-    });
+    const message = `expected a rejection with ${code}, but it was with ${describeError(error)}`;
+    throw assertionError(message, error, code, "rejects");
   }
   for (const [name, expected] of Object.entries(fields)) {
     assert.deepEqual(Reflect.get(error, name), expected, `the error's ${name} is not as expected`);

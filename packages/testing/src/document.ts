@@ -4,6 +4,8 @@
 import type { MemoryCapabilities } from "@memory/core";
 import { concernOf } from "./case.ts";
 import { type Finding, findingOf } from "./failure.ts";
+import { ModelRunFailure } from "./model/failure.ts";
+import type { RandomRunResult } from "./random-run.ts";
 import type { CaseResult, ConformanceReport } from "./report.ts";
 import { sectionAddress, sectionTitle } from "./sections.ts";
 import { sinceOf } from "./suite-version.ts";
@@ -45,6 +47,26 @@ export interface ReportedRefusal {
   readonly cases: readonly string[];
 }
 
+/** What became of random sequences of operations, compared with a reference. */
+export interface ReportedRandomRun {
+  readonly reference: string;
+  /** Makes the same sequences again. */
+  readonly seed: number;
+  readonly sequences: number;
+  /** Answers compared; `null` where the run failed. */
+  readonly comparisons: number | null;
+  /** How the stores differ; `null` where they do not. */
+  readonly failure: ReportedSequence | null;
+}
+
+/** The shortest sequence that shows a difference. */
+export interface ReportedSequence extends Finding {
+  /** With the seed: goes straight to this sequence; `null` where the run did not come to compare. */
+  readonly path: string | null;
+  /** How it was set up, then its steps, as JSON each. */
+  readonly sequence: readonly string[];
+}
+
 /** A conformance report, as it is written to a file. Within a schema, members are only added. */
 export interface ConformanceDocument {
   readonly schema: "memory-conformance/1";
@@ -67,7 +89,7 @@ export interface ConformanceDocument {
   readonly capabilities: MemoryCapabilities | null;
   /** Why no store could be opened; `null` where one was. */
   readonly obstacle: string | null;
-  /** Whether every case has settled. */
+  /** Whether every case has settled, and the random sequences where they were asked for. */
   readonly complete: boolean;
   /** Whether it is complete, some promise was kept, and none was broken. */
   readonly conforms: boolean;
@@ -78,6 +100,8 @@ export interface ConformanceDocument {
   readonly refusals: readonly ReportedRefusal[];
   /** Newer than what the adapter is held to, and not kept: they fail once it is held to the present suite. */
   readonly announced: readonly ReportedFailure[];
+  /** The random sequences; `null` where none were asked for, or they have not ended. */
+  readonly random: ReportedRandomRun | null;
   /** The cases that have not settled: not run, or cut off by the runner. */
   readonly unsettled: readonly ReportedPromise[];
 }
@@ -94,6 +118,8 @@ export function conformanceDocument(report: ConformanceReport): ConformanceDocum
   const kept = having("passed").map(({ stands }) => stands);
   const failed = having("failed").map(failureOf);
   const unsettled = report.cases.filter(({ id }) => !results.has(id)).map(standing);
+  const random = report.random === "unsettled" ? null : report.random;
+  const complete = unsettled.length === 0 && report.random !== "unsettled";
   return {
     schema: "memory-conformance/1",
     adapter: { name: report.target, version: report.version },
@@ -108,8 +134,8 @@ export function conformanceDocument(report: ConformanceReport): ConformanceDocum
     heldTo: report.heldTo,
     capabilities: report.capabilities,
     obstacle: report.obstacle,
-    complete: unsettled.length === 0,
-    conforms: unsettled.length === 0 && failed.length === 0 && kept.length > 0,
+    complete,
+    conforms: complete && failed.length === 0 && kept.length > 0 && random?.error === undefined,
     kept,
     failed,
     skipped: skipped
@@ -117,8 +143,18 @@ export function conformanceDocument(report: ConformanceReport): ConformanceDocum
       .map(({ result, stands }) => ({ ...stands, reason: result.reason ?? "", refusal: result.refusal })),
     refusals: refusalsOf(skipped.map(({ result }) => result).filter(({ refusal }) => refusal)),
     announced: skipped.filter(({ result }) => result.announced).map(failureOf),
+    random: random === null ? null : randomOf(random),
     unsettled,
   };
+}
+
+function randomOf({ error, ...rest }: RandomRunResult): ReportedRandomRun {
+  if (error === undefined) return { ...rest, failure: null };
+  if (!(error instanceof ModelRunFailure)) {
+    return { ...rest, failure: { ...findingOf(error), path: null, sequence: [] } };
+  }
+  const { observed, wanted, where, path, sequence } = error;
+  return { ...rest, failure: { observed, expected: wanted, says: where, path, sequence } };
 }
 
 function standing(one: ConformanceReport["cases"][number]): ReportedPromise {

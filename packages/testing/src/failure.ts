@@ -4,6 +4,7 @@
 import { AssertionError } from "node:assert/strict";
 import { inspect } from "node:util";
 import { isMemoryError } from "@memory/core";
+import { assertionError } from "./about.ts";
 import { concernOf } from "./case.ts";
 import type { CaseResult } from "./report.ts";
 import { sectionAddress, sectionTitle } from "./sections.ts";
@@ -20,11 +21,14 @@ export interface Finding {
 
 /** What a failed case found. */
 export function findingOf(error: unknown): Finding {
+  if (error instanceof AssertionError && error.operator === "fail") {
+    return { observed: cut(error.message), expected: "otherwise, as promised", says: null };
+  }
   if (error instanceof AssertionError) {
     return {
       observed: printed(error.actual),
       expected: printed(error.expected),
-      says: error.generatedMessage && error.operator !== "==" ? null : cut(error.message),
+      says: error.generatedMessage && error.operator !== "==" ? null : cut(wordsOf(error.message)),
     };
   }
   return { observed: `an error: ${printed(error)}`, expected: "no error", says: null };
@@ -52,10 +56,12 @@ export function promiseBroken(target: string, result: CaseResult, replay: string
   ];
   const message = lines.join("\n");
   if (!(error instanceof AssertionError)) return new Error(message, { cause: error });
-  const { actual, operator } = error;
-  const broken = new AssertionError({ message, actual, expected: error.expected, operator });
-  broken.cause = error;
-  return broken;
+  return Object.assign(assertionError(message, error.actual, error.expected, error.operator), { cause: error });
+}
+
+// Some releases of Node print the difference of the values behind the words.
+function wordsOf(message: string): string {
+  return message.split("\n+ actual - expected", 1)[0]?.trimEnd() ?? message;
 }
 
 function printed(value: unknown): string {

@@ -6,6 +6,7 @@ import type { MemoryCapabilities } from "@memory/core";
 import { type ConformanceCase, concernOf } from "./case.ts";
 import type { ConformanceTarget } from "./context.ts";
 import { promiseBroken } from "./failure.ts";
+import { RANDOM_PROMISE, RANDOM_TEST, type RandomRunOptions, randomRun, sequenceBroken } from "./random-run.ts";
 import { type CaseResult, type ConformanceReport, capabilitiesOf, emptyReport, runCase, skipNote } from "./report.ts";
 import { compareVersions } from "./suite-version.ts";
 import { runnerName } from "./versions.ts";
@@ -21,6 +22,8 @@ export interface TestRunner {
 /** What a binding adds to cases: the version that the target is held to, and who is told when the report has changed. */
 export interface Binding {
   readonly heldTo?: string | undefined;
+  /** Adds a test of random sequences. */
+  readonly random?: RandomRunOptions | undefined;
   /** Called whenever a case has settled, or it is known why none can. What it throws fails the test. */
   readonly onChange?: ((report: ConformanceReport) => void) | undefined;
 }
@@ -34,13 +37,18 @@ export function bindCases(
   runner: TestRunner,
   target: ConformanceTarget,
   cases: readonly ConformanceCase[],
-  { heldTo, onChange }: Binding = {},
+  { heldTo, random, onChange }: Binding = {},
 ): ConformanceReport {
   assertCases(cases);
   if (heldTo !== undefined) compareVersions(heldTo, heldTo);
   const results: CaseResult[] = [];
   const known = runnerName(runner);
-  const report = { ...emptyReport(target, cases, heldTo), runner: known?.name ?? null, results };
+  const report: Growing<ConformanceReport> = {
+    ...emptyReport(target, cases, heldTo),
+    runner: known?.name ?? null,
+    results,
+    random: random === undefined ? null : "unsettled",
+  };
   let asked: Promise<MemoryCapabilities> | undefined;
   const ask = async (): Promise<MemoryCapabilities> => {
     try {
@@ -74,6 +82,15 @@ export function bindCases(
         }
       });
     }
+    if (random !== undefined) {
+      runner.test(`${RANDOM_TEST}: ${RANDOM_PROMISE}`, async () => {
+        const result = await randomRun(target, await capabilities(), random);
+        report.random = result;
+        onChange?.(report);
+        if (result.error === undefined) return;
+        throw sequenceBroken(target.name, result.error, known?.replay(RANDOM_TEST) ?? null);
+      });
+    }
     runner.test("the store holds at least one kind of memory, so that some case applies", async () => {
       const { working, profile, episodic, semantic } = await capabilities();
       assert.ok(working || profile || episodic || semantic, "no case applies: the driver has no section");
@@ -81,6 +98,8 @@ export function bindCases(
   });
   return report;
 }
+
+type Growing<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** Fails when there is no case, when two have one id, or when an id is not `<concern>/<slug>`. */
 export function assertCases(cases: readonly ConformanceCase[]): void {

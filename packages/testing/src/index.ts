@@ -10,7 +10,9 @@ export {
   conformanceDocument,
   type ReportedFailure,
   type ReportedPromise,
+  type ReportedRandomRun,
   type ReportedRefusal,
+  type ReportedSequence,
   type ReportedSkip,
 } from "./document.ts";
 export type { Finding } from "./failure.ts";
@@ -18,5 +20,7 @@ export { FakeClock } from "./fake-clock.ts";
 export { type Fault, type FaultKind, type FaultyDriver, faultyDriver, InjectedFault } from "./faulty-driver.ts";
 export type { TestRunner } from "./harness.ts";
 export { formatDocument } from "./markdown.ts";
+export { ModelRunFailure } from "./model/failure.ts";
 export { type ModelRunOptions, type ModelRunReport, modelBasedRun } from "./model/run.ts";
+export type { RandomRunOptions, RandomRunResult } from "./random-run.ts";
 export { type CaseResult, type ConformanceReport, conformanceReport, formatReport } from "./report.ts";

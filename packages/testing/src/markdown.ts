@@ -1,6 +1,7 @@
 // The conformance report for people: Markdown that reads as text too. What is wrong stands first, what was kept last.
 
-import type { ConformanceDocument, ReportedFailure, ReportedPromise } from "./document.ts";
+import type { ConformanceDocument, ReportedFailure, ReportedPromise, ReportedRandomRun } from "./document.ts";
+import { PATH_VARIABLE, SEED_VARIABLE } from "./random-run.ts";
 
 /** The report as Markdown: verdict, versions, what is broken, announced, not run, skipped and refused, and what is kept. */
 export function formatDocument(document: ConformanceDocument): string {
@@ -26,6 +27,7 @@ export function formatDocument(document: ConformanceDocument): string {
     ...(capabilities === null ? [] : [section("Capabilities", [capabilitiesOf(capabilities)])]),
     section(`Broken: ${failed.length}`, failed.map(failureText)),
     section(`Announced: ${announced.length}`, announced.length === 0 ? [] : [ANNOUNCED, ...announced.map(failureText)]),
+    ...(document.random === null ? [] : [section("Random sequences", [randomText(document.random)])]),
     section(`Not settled: ${unsettled.length}`, listed(unsettled)),
     section(`Skipped: ${skipped.length}`, skippedText(document)),
     section(
@@ -71,6 +73,22 @@ function failureText({ id, promise, section: heading, address, refusal, ...found
       ...(found.says === null ? [] : [`says:     ${found.says}`]),
     ]),
   ].join("\n\n");
+}
+
+function randomText({ reference, seed, sequences, comparisons, failure }: ReportedRandomRun): string {
+  if (failure === null) {
+    return `${sequences} sequences (seed ${seed}) were answered as ${reference} answers them; ${comparisons} answers compared.`;
+  }
+  const [world, ...steps] = failure.sequence;
+  const variables = failure.path === null ? "" : `${SEED_VARIABLE}=${seed} ${PATH_VARIABLE}=${failure.path}`;
+  return fenced([
+    `differs from ${reference}${failure.says === null ? "" : `, at ${failure.says}`}`,
+    `observed: ${failure.observed}`,
+    `expected: ${failure.expected}`,
+    ...(world === undefined ? [] : [`in ${world}`]),
+    ...steps.map((step, at) => `${at + 1}. ${step}`),
+    ...(variables === "" ? [] : [`replay with ${variables}`]),
+  ]);
 }
 
 function skippedText({ skipped }: ConformanceDocument): readonly string[] {

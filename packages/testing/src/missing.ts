@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { isMemoryError, type MemoryCapability, type MemoryKind, type MemoryStore } from "@memory/core";
+import { about } from "./about.ts";
 import type { CaseContext } from "./context.ts";
 import { KINDS, kindAccess, refused } from "./kinds.ts";
 import { operations } from "./operations.ts";
@@ -14,9 +15,7 @@ export async function refuseMissing(context: CaseContext, missing: readonly stri
   for (const operation of operations(context)) {
     // What a missing kind's finer flags would add cannot be refused by more than the kind.
     if (operation.needs === null || !missing.includes(operation.needs)) continue;
-    await refused(context, store, operation.call(store, context.scope())).catch((failure: unknown) => {
-      throw notRefused(operation.name, failure);
-    });
+    await refused(context, store, operation.call(store, context.scope())).catch(about(operation.name));
     asked.push(operation.name);
   }
   for (const name of missing) {
@@ -24,13 +23,6 @@ export async function refuseMissing(context: CaseContext, missing: readonly stri
     if (finer !== undefined) asked.push(...(await finer(context, store)));
   }
   return asked;
-}
-
-function notRefused(operation: string, failure: unknown): assert.AssertionError {
-  const message = `${operation}: ${failure instanceof Error ? failure.message : String(failure)}`;
-  if (!(failure instanceof assert.AssertionError)) return new assert.AssertionError({ message });
-  const { actual, expected } = failure;
-  return new assert.AssertionError({ message, actual, expected, operator: "refuse" });
 }
 
 const FINER: Readonly<Record<string, (context: CaseContext, store: MemoryStore) => Promise<readonly string[]>>> = {
@@ -63,9 +55,7 @@ async function refuseOf(
   call: () => Promise<unknown>,
 ): Promise<readonly string[]> {
   if (!context.capabilities[section]) return [];
-  await refused(context, store, call()).catch((failure: unknown) => {
-    throw notRefused(name, failure);
-  });
+  await refused(context, store, call()).catch(about(name));
   return [name];
 }
 

@@ -6,6 +6,7 @@ import type { ConformanceCase } from "./case.ts";
 import { type ConformanceTarget, caseContext, missingHooks } from "./context.ts";
 import { refuseMissing } from "./missing.ts";
 import { missingNeeds } from "./needs.ts";
+import type { RandomRunResult } from "./random-run.ts";
 import { isHeldTo, sinceOf } from "./suite-version.ts";
 
 /** What became of one case. */
@@ -49,6 +50,8 @@ export interface ConformanceReport {
   readonly cases: readonly Pick<ConformanceCase, "id" | "promise" | "since">[];
   /** One result for each case that has settled, in the order in which they did. */
   readonly results: readonly CaseResult[];
+  /** What became of the random sequences; `null` where none were asked for, `"unsettled"` where they have not ended. */
+  readonly random: RandomRunResult | "unsettled" | null;
 }
 
 /** Reads what the target's stores can do, from a store that is closed again. */
@@ -153,6 +156,7 @@ export function emptyReport(
     total: cases.length,
     cases,
     results: [],
+    random: null,
   };
 }
 

@@ -1,6 +1,7 @@
 // The in-memory store as a target of the suite: stores over one driver see the same data, and a record can be damaged on
 // its way out, as a server's could be.
 
+import { readFileSync } from "node:fs";
 import type { MemoryKind, MemoryScope } from "@memory/core";
 import { createMemoryStore, type MemoryDriver, sameScope } from "@memory/core/driver";
 import { type InMemoryDriverOptions, inMemoryDriver } from "@memory/core/in-memory";
@@ -9,6 +10,9 @@ import { KINDS } from "../src/kinds.ts";
 
 /** The width of its vectors. */
 export const DIMENSIONS = 8;
+
+// The family has one version, and the store is core's.
+const ownVersion: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
 interface Damaged {
   readonly scope: MemoryScope;
@@ -41,6 +45,8 @@ export function inMemoryTarget(
   };
   return {
     name: options.without === undefined ? "in-memory" : `in-memory without ${options.without.join(", ")}`,
+    version: ownVersion,
+    server: () => "none: one process",
     open: (given) => {
       const { ttlMs: _ttlMs, sliding: _sliding, maxElements: _maxElements, ...rest } = given;
       return createMemoryStore(driverFor(given), rest);

@@ -6,6 +6,7 @@ import { isMemoryError } from "@memory/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ConformanceCase } from "../src/case.ts";
 import { conformanceCases } from "../src/cases.ts";
+import { promiseBroken } from "../src/failure.ts";
 import { type CaseResult, capabilitiesOf, runCase } from "../src/report.ts";
 import { inMemoryTarget } from "./in-memory-target.ts";
 import { episodicSabotages } from "./sabotage/episodic.ts";
@@ -58,9 +59,16 @@ describe.each(groups)("a sabotage of %s is caught where", (_, sabotages) => {
     for (const id of sabotage.fails) {
       const one = caseOf(id);
       if (one === undefined) throw new Error(`no case is called ${id}`);
-      const { outcome, error } = await runCase(target, one, capabilities);
+      const result = await runCase(target, one, capabilities);
+      const { outcome, error } = result;
       expect({ id, outcome }).toEqual({ id, outcome: "failed" });
       expect({ id, error: kindOf(error) }).toEqual({ id, error: sabotage.noticedAs ?? "assertion" });
+      const told = promiseBroken(target.name, result, null).message;
+      const [, observed, expected] = /^ {2}observed: (.*?)\n {2}expected: (.*?)\n {2}\w/ms.exec(told) ?? [];
+      expect(told).toContain(one.promise);
+      expect(observed, told).toMatch(/\S/);
+      expect(expected, told).toMatch(/\S/);
+      expect(observed, told).not.toBe(expected);
     }
   });
 });

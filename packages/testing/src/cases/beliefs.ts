@@ -45,7 +45,7 @@ async function allBeliefs(
     cursor = answer.cursor;
     await between?.(page);
   }
-  throw new assert.AssertionError({ message: "the pages do not end" });
+  assert.fail("the pages do not end");
 }
 
 const keysOf = (list: readonly { readonly key: string }[]): readonly string[] => list.map((one) => one.key);

@@ -42,7 +42,7 @@ async function walk(
     cursor = answer.cursor;
     await between?.(page);
   }
-  throw new assert.AssertionError({ message: "the pages do not end" });
+  assert.fail("the pages do not end");
 }
 
 const logging: readonly ConformanceCase[] = [

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { JsonValue } from "@memory/core";
+import { about } from "../about.ts";
 import type { ConformanceCase } from "../case.ts";
 import { KINDS, kindAccess, needsKind, record } from "../kinds.ts";
 import { untyped } from "../untyped.ts";
@@ -163,9 +164,7 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
       const { put, list } = kindAccess(context, kind);
       for (const [what, make, path] of NOT_JSON) {
         const write = put(store, context.scope(), { ...record("k"), value: untyped(make()) });
-        const error = await context.rejects(write, "MEMORY_RECORD").catch((failure: unknown) => {
-          throw new assert.AssertionError({ message: `${what}: ${String(failure)}` });
-        });
+        const error = await context.rejects(write, "MEMORY_RECORD").catch(about(what));
         assert.ok(error.path.startsWith(path), `${what}: the path is ${error.path.slice(0, 100)}`);
       }
       assert.deepEqual(await list(store, context.scope()), []);
@@ -227,9 +226,7 @@ export const jsonCases: readonly ConformanceCase[] = [
       const store = await context.open();
       for (const [what, make, path] of NOT_JSON) {
         const append = store.append(context.scope(), "k", untyped(make()));
-        const error = await context.rejects(append, "MEMORY_RECORD").catch((failure: unknown) => {
-          throw new assert.AssertionError({ message: `${what}: ${String(failure)}` });
-        });
+        const error = await context.rejects(append, "MEMORY_RECORD").catch(about(what));
         assert.ok(error.path.startsWith(path), `${what}: the path is ${error.path.slice(0, 100)}`);
       }
       assert.equal(await store.read(context.scope(), "k"), null);

@@ -9,6 +9,7 @@ import {
   type MemoryStore,
   memoryRecord,
 } from "@memory/core";
+import { about } from "../about.ts";
 import type { ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../context.ts";
 import { KINDS, kindAccess, needsKind, record } from "../kinds.ts";
@@ -181,9 +182,7 @@ const perKind: readonly ConformanceCase[] = KINDS.flatMap((kind): readonly Confo
         const write = isObject(input)
           ? put(store, context.scope(), untyped(given))
           : untouched(store, kind, context, input);
-        const error = await context.rejects(write, "MEMORY_RECORD").catch((failure: unknown) => {
-          throw new assert.AssertionError({ message: `${what}: ${String(failure)}` });
-        });
+        const error = await context.rejects(write, "MEMORY_RECORD").catch(about(what));
         // What is no object at all has no place to name.
         if (path === "") continue;
         assert.ok(error.path === path || error.path.startsWith(`${path}.`), `${what}: the path is ${error.path}`);

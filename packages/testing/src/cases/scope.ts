@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type MemoryScope, memoryScope } from "@memory/core";
+import { about } from "../about.ts";
 import type { ConformanceCase } from "../case.ts";
 import type { ScopeParts } from "../context.ts";
 import { KINDS, kindAccess, needsKind, record, refused } from "../kinds.ts";
@@ -240,9 +241,7 @@ export const scopeCases: readonly ConformanceCase[] = [
         for (const [what, scope, path] of BAD_SCOPES) {
           const error = await context
             .rejects(operation.call(store, untyped<MemoryScope>(scope)), "MEMORY_SCOPE")
-            .catch((failure: unknown) => {
-              throw new assert.AssertionError({ message: `${operation.name} with ${what}: ${String(failure)}` });
-            });
+            .catch(about(`${operation.name} with ${what}`));
           assert.equal(error.path, path, `${operation.name} with ${what}`);
         }
       }

@@ -2,13 +2,14 @@
 // observable compared after each step. A difference is shrunk to the shortest sequence that shows it, and printed with
 // what it takes to run it again.
 
-import { AssertionError } from "node:assert/strict";
+import type { AssertionError } from "node:assert/strict";
 import type { MemoryKind, MemoryStore } from "@memory/core";
 import fc from "fast-check";
 import type { ConformanceTarget, StoreOptions } from "../context.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { KINDS } from "../kinds.ts";
 import { Comparison } from "./difference.ts";
+import { ModelDifference, ModelRunFailure } from "./failure.ts";
 import { type Look, looksAfter, looksAtEnd, type Sights } from "./look.ts";
 import { type Operation, type Sequence, sequences } from "./operation.ts";
 import {
@@ -58,7 +59,7 @@ export interface ModelRunReport {
  * clock is a fake one, and where a server owns expiry it is moved by the target's `elapse`: without that, a store whose
  * keys do not expire by the store's clock differs.
  *
- * @throws {AssertionError} They differ: the message holds the seed, the path and the shrunk sequence.
+ * @throws {ModelRunFailure} They differ: the message holds the seed, the path and the shrunk sequence.
  * @throws {RangeError} The reference cannot do what the target can, or holds vectors of another width.
  */
 export async function modelBasedRun(
@@ -239,10 +240,8 @@ function purgesOf(side: Side): readonly string[] {
   return all;
 }
 
-// The message alone: a diff of whole answers buries it.
 function differs(where: string, found: string, actual: unknown, expected: unknown): AssertionError {
-  const lines = [`${where}: ${found}`, `  answered ${print(actual)}`, `  expected ${print(expected)}`];
-  return new AssertionError({ message: lines.join("\n"), operator: "fail" });
+  return new ModelDifference(`${where}: ${found}`, print(actual), print(expected));
 }
 
 function print(answer: unknown): string {
@@ -254,17 +253,16 @@ function failure(
   target: ConformanceTarget,
   reference: ConformanceTarget,
   details: fc.RunDetails<[Sequence]>,
-): AssertionError {
+): ModelRunFailure {
   const [sequence] = details.counterexample ?? [];
   const cause: unknown = details.errorInstance;
   const { steps = [], ...world } = sequence ?? {};
-  const lines = [
-    `${target.name} differs from ${reference.name}: ${cause instanceof Error ? cause.message : String(cause)}`,
-    `replay with { seed: ${details.seed}, path: ${JSON.stringify(details.counterexamplePath)} }`,
-    `in ${JSON.stringify(world)}`,
-    ...steps.map((step, at) => `${at + 1}. ${JSON.stringify(step)}`),
-  ];
-  const error = new AssertionError({ message: lines.join("\n"), operator: "fail" });
-  error.cause = cause;
-  return error;
+  return new ModelRunFailure({
+    names: [target.name, reference.name],
+    seed: details.seed,
+    path: details.counterexamplePath ?? "",
+    world: JSON.stringify(world),
+    steps: steps.map((step) => JSON.stringify(step)),
+    cause,
+  });
 }

@@ -1,0 +1,18 @@
+// Assertion errors with words of ours and the values of another: which of several it was, or which promise it breaks.
+
+import { AssertionError } from "node:assert/strict";
+
+/** An assertion error with exactly this message, and these values for whoever shows them. */
+export function assertionError(message: string, actual: unknown, expected: unknown, operator: string): AssertionError {
+  // Given to the constructor, the values would be printed into the message, by some releases of Node and not by others.
+  return Object.assign(new AssertionError({ message, operator: "fail" }), { actual, expected, operator });
+}
+
+/** For `catch`: rejects with the failure, named, with the values that it had. */
+export function about(what: string): (failure: unknown) => never {
+  return (failure) => {
+    const message = `${what}: ${failure instanceof Error ? failure.message : String(failure)}`;
+    if (!(failure instanceof AssertionError)) throw assertionError(message, failure, "no error", "about");
+    throw assertionError(message, failure.actual, failure.expected, failure.operator);
+  };
+}
