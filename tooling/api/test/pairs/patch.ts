@@ -1,0 +1,213 @@
+// Changes that no type can tell: words, the names of parameters, the value of a constant, what is private, and the same type
+// written in another way.
+
+import type { Pair } from "./pair.ts";
+
+export const patchPairs: readonly Pair[] = [
+  [
+    "a function described in other words",
+    "/** Reads. */ export function read(): string;",
+    "/** Reads one. */ export function read(): string;",
+    "documentation: read",
+  ],
+  [
+    "a function described at last",
+    "export function read(): string;",
+    "/** Reads. */ export function read(): string;",
+    "documentation: read",
+  ],
+  [
+    "a type described in other words",
+    "/** A hit. */ export interface Hit { readonly id: string }",
+    "/** One hit. */ export interface Hit { readonly id: string }",
+    "documentation: Hit",
+  ],
+  [
+    "an alias described in other words",
+    "/** How far. */ export type Metric = 'l2';",
+    "/** How near. */ export type Metric = 'l2';",
+    "documentation: Metric",
+  ],
+  [
+    "a constant described in other words",
+    "/** Most. */ export const LIMIT = 10;",
+    "/** The most. */ export const LIMIT = 10;",
+    "documentation: LIMIT",
+  ],
+  [
+    "a class described in other words",
+    "/** A store. */ export class Store { close(): void }",
+    "/** The store. */ export class Store { close(): void }",
+    "documentation: Store",
+  ],
+  [
+    "a member described in other words",
+    "export interface Hit { /** Its id. */ readonly id: string }",
+    "export interface Hit { /** The id. */ readonly id: string }",
+    "documentation: Hit.id",
+  ],
+  [
+    "a method described in other words",
+    "export class Store { /** Ends. */ close(): void }",
+    "export class Store { /** Ends it. */ close(): void }",
+    "documentation: Store.close",
+  ],
+  [
+    "a tag of a doc comment in other words",
+    "/** Reads. @throws {Error} Never. */ export function read(): string;",
+    "/** Reads. @throws {Error} Seldom. */ export function read(): string;",
+    "documentation: read",
+  ],
+  [
+    "a deprecation in other words",
+    "/** @deprecated since 1.1 */ export function read(): string;",
+    "/** @deprecated since 1.1, use get */ export function read(): string;",
+    "documentation: read",
+  ],
+  [
+    "a deprecation taken back",
+    "/** @deprecated since 1.1 */ export function read(): string;",
+    "export function read(): string;",
+    "documentation: read",
+  ],
+  [
+    "a parameter of another name",
+    "export function read(key: string): void;",
+    "export function read(name: string): void;",
+    "parameter-name: read(key)",
+  ],
+  [
+    "a method's parameter of another name",
+    "export class Store { read(key: string): void }",
+    "export class Store { read(name: string): void }",
+    "parameter-name: Store.read(key)",
+  ],
+  [
+    "a constructor's parameter of another name",
+    "export class Store { constructor(size: number) }",
+    "export class Store { constructor(length: number) }",
+    "parameter-name: Store.constructor(size)",
+  ],
+  [
+    "a callback's parameter of another name",
+    "export function listen(on: (event: string) => void): void;",
+    "export function listen(on: (name: string) => void): void;",
+    "parameter-name: listen(on)(event)",
+  ],
+  ["a constant of another value", "export const VERSION = 1;", "export const VERSION = 2;", "value: VERSION"],
+  ["a constant text of another value", "export const LIST = 'a, b';", "export const LIST = 'a, b, c';", "value: LIST"],
+  [
+    "a private member more",
+    "export class Store { close(): void }",
+    "export class Store { private size: number; close(): void }",
+    "written-anew: Store",
+  ],
+  [
+    "a private member fewer",
+    "export class Store { private size; close(): void }",
+    "export class Store { close(): void }",
+    "written-anew: Store",
+  ],
+  [
+    "a private method that takes something else",
+    "export class Store { private send(text: string): void; close(): void }",
+    "export class Store { private send(code: number): void; close(): void }",
+    "written-anew: Store",
+  ],
+  [
+    "an interface as an alias",
+    "export interface Hit { readonly id: string }",
+    "export type Hit = { readonly id: string };",
+    "written-anew: Hit",
+  ],
+  [
+    "an alias as an interface",
+    "export type Hit = { readonly id: string };",
+    "export interface Hit { readonly id: string }",
+    "written-anew: Hit",
+  ],
+  [
+    "members in another order",
+    "export interface Hit { readonly id: string; readonly score: number }",
+    "export interface Hit { readonly score: number; readonly id: string }",
+    "written-anew: Hit",
+  ],
+  [
+    "alternatives in another order",
+    "export type Metric = 'cosine' | 'l2';",
+    "export type Metric = 'l2' | 'cosine';",
+    "written-anew: Metric",
+  ],
+  [
+    "a list written the other way",
+    "export interface Page { readonly hits: readonly string[] }",
+    "export interface Page { readonly hits: ReadonlyArray<string> }",
+    "written-anew: Page",
+  ],
+  [
+    "an alias written out",
+    "type Id = string; export interface Hit { readonly id: Id }",
+    "export interface Hit { readonly id: string }",
+    "written-anew: Hit",
+  ],
+  [
+    "an interface taken apart",
+    "export interface Hit { readonly id: string; readonly score: number }",
+    "interface Named { readonly id: string } export interface Hit extends Named { readonly score: number }",
+    "written-anew: Hit",
+  ],
+  [
+    "an intersection in place of an interface that extends",
+    "export interface Named { readonly id: string } export interface Hit extends Named { readonly score: number }",
+    "export interface Named { readonly id: string } export type Hit = Named & { readonly score: number };",
+    "written-anew: Hit",
+  ],
+  [
+    "a mapped type in place of its members",
+    "export type Settings = { readonly size?: number; readonly name?: string };",
+    "export type Settings = { readonly [Key in 'size' | 'name']?: { size: number; name: string }[Key] };",
+    "written-anew: Settings",
+  ],
+  [
+    "a utility type in place of its result",
+    "export interface Hit { readonly id: string; readonly at: number } export type Short = { readonly id: string };",
+    "export interface Hit { readonly id: string; readonly at: number } export type Short = Pick<Hit, 'id'>;",
+    "written-anew: Short",
+  ],
+  [
+    "a method as a property",
+    "export interface Driver { close(): void }",
+    "export interface Driver { readonly close: () => void }",
+    "written-anew: Driver",
+  ],
+  [
+    "a getter as a read-only member",
+    "export class Store { get name(): string }",
+    "export class Store { readonly name: string }",
+    "written-anew: Store",
+  ],
+  [
+    "an optional parameter that says undefined too",
+    "export interface Driver { close(deadlineMs?: number): void }",
+    "export interface Driver { close(deadlineMs?: number | undefined): void }",
+    "written-anew: Driver",
+  ],
+  [
+    "a type parameter of another name",
+    "export interface Page<T> { readonly hits: readonly T[]; first(): T | undefined }",
+    "export interface Page<Hit> { readonly hits: readonly Hit[]; first(): Hit | undefined }",
+    "written-anew: Page",
+  ],
+  [
+    "a never that drops out of a union",
+    "export type Metric = 'cosine' | 'l2';",
+    "export type Metric = 'cosine' | 'l2' | never;",
+    "written-anew: Metric",
+  ],
+  [
+    "words that a wider one holds anyway",
+    "export type Key = string;",
+    "export type Key = string | 'a';",
+    "written-anew: Key",
+  ],
+];
