@@ -209,8 +209,10 @@ describe.skipIf(lane.isMissing)("answers that never come", () => {
       });
       for (let round = 0; round < 8; round += 1) {
         await new Promise((resolve) => setTimeout(resolve, 110));
+        // Only those that have served already: what a new connection of the client's asks for first, the types, it asks in a
+        // promise that is nobody's, and nobody could hear of its failure (postgres.js 3.4.9, fetchArrayTypes).
         await server.psql(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND query <> '' AND query NOT LIKE '%typarray%'",
         );
       }
       await Promise.all(calls);
