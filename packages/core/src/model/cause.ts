@@ -58,6 +58,7 @@ function copyError(error: unknown, depth: number): unknown {
   const code = matching(CODE, property(error, "code")) ?? replyCode(error, name);
   const parts = [
     code,
+    whole(property(error, "errcode")), // of node:sqlite, whose errors all have one code
     matching(IDENTIFIER, property(error, "syscall")),
     matching(IDENTIFIER, property(error, "constraint_name")),
   ];
@@ -99,6 +100,10 @@ function property(error: Error, name: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function whole(number: unknown): string | undefined {
+  return Number.isSafeInteger(number) ? String(number) : undefined;
 }
 
 function matching(pattern: RegExp, text: unknown): string | undefined {

@@ -50,6 +50,12 @@ describe("a cause", () => {
     expect(copy).toHaveProperty("stack", expect.stringContaining("errors.test.ts"));
   });
 
+  test("keeps the result code of SQLite, a number", () => {
+    const properties = { code: "ERR_SQLITE_ERROR", errcode: 13, errstr: SECRET };
+    expect(safeCause(errorWith(properties, SECRET))).toMatchObject({ message: "ERR_SQLITE_ERROR 13" });
+    expect(printed(errorWith({ ...properties, errcode: SECRET }))).not.toContain(SECRET);
+  });
+
   test("has the code that is furthest down, and none that might be content", () => {
     const refused = errorWith({ code: "ECONNREFUSED" });
     expect(innermostCode(Object.assign(new Error("m", { cause: refused }), { code: "NOT_SENT" }))).toBe("ECONNREFUSED");
