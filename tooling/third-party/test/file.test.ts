@@ -19,7 +19,7 @@ test("a file that is not there is refused, not made", () => {
 });
 
 test("the schema can be run again over what is there", async () => {
-  using file = makeFile();
+  using file = makeFile("cosine");
   const database = new DatabaseSync(file.path);
   database.exec(schemaSql({ dimensions: WIDTH }));
   database.close();
@@ -28,7 +28,7 @@ test("the schema can be run again over what is there", async () => {
 });
 
 test("verify names every table, column and index that is missing or other", async () => {
-  using file = makeFile();
+  using file = makeFile("cosine");
   const database = new DatabaseSync(file.path);
   database.exec(`DROP INDEX memory_profile_ids; DROP TABLE memory_erasures; DROP TRIGGER memory_working_removed;
     ALTER TABLE memory_episodes RENAME COLUMN source TO origin`);
@@ -59,7 +59,7 @@ test("verify refuses vectors of another width, and another metric", async () => 
 });
 
 test("verify says of a borrowed connection what is unwise", async () => {
-  using file = makeFile();
+  using file = makeFile("cosine");
   const database = new DatabaseSync(file.path);
   database.exec("PRAGMA secure_delete=OFF");
   const events: MemoryEvent[] = [];
@@ -73,14 +73,14 @@ test("verify says of a borrowed connection what is unwise", async () => {
 });
 
 test("a store without `dimensions` holds no semantic memory, and the other kinds", async () => {
-  using file = makeFile();
+  using file = makeFile("cosine");
   await using store = SqliteMemoryStore.open(file.path);
   const { working, profile, episodic, semantic } = store.capabilities;
   assert.deepEqual([working, profile, episodic, semantic], [true, true, true, false]);
 });
 
 test("nothing that was erased is left in the file or its log", async () => {
-  using file = makeFile();
+  using file = makeFile("cosine");
   await using store = SqliteMemoryStore.open(file.path, { dimensions: WIDTH });
   const embedding = Array.from({ length: WIDTH }, () => 1);
   await store.append(scope, "turns", "the secret of ada");
@@ -105,7 +105,7 @@ test("nothing that was erased is left in the file or its log", async () => {
 });
 
 test("an append whose answer is lost is there once", async () => {
-  using file = makeFile();
+  using file = makeFile("cosine");
   const database = new DatabaseSync(file.path);
   const { driver } = faultyDriver(sqliteDriver(database), [{ on: "working.append", fault: "reply-lost" }]);
   await using store = createMemoryStore(driver);
@@ -115,7 +115,7 @@ test("an append whose answer is lost is there once", async () => {
 });
 
 test("a full disk is not retried, and nothing of the write is there", async () => {
-  using file = makeFile();
+  using file = makeFile("cosine");
   await using _store = SqliteMemoryStore.open(file.path);
   const database = new DatabaseSync(file.path);
   const store = new SqliteMemoryStore(database);

@@ -17,21 +17,21 @@ export interface TestFile extends Disposable {
   readonly path: string;
 }
 
-/** Makes a file by the schema; disposing it removes it. */
-export function makeFile(metric: Metric = "cosine"): TestFile {
+/** Makes a file by the schema, for vectors where a metric is named; disposing it removes it. */
+export function makeFile(metric?: Metric): TestFile {
   const folder = mkdtempSync(join(tmpdir(), "memory-sqlite-"));
   const path = join(folder, "memory.db");
   const database = new DatabaseSync(path);
-  database.exec(schemaSql({ dimensions: WIDTH, metric }));
+  database.exec(schemaSql(vectorsBy(metric)));
   database.close();
   return { path, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** A target over a file: each store has a connection of its own, as each process of a deployment has. */
-export function targetOver({ path }: TestFile, metric: Metric = "cosine"): ConformanceTarget {
+export function targetOver({ path }: TestFile, metric?: Metric): ConformanceTarget {
   return {
-    name: `sqlite ${metric}`,
-    open: (options) => SqliteMemoryStore.open(path, { ...options, dimensions: WIDTH, metric }),
+    name: `sqlite ${metric ?? "without vectors"}`,
+    open: (options) => SqliteMemoryStore.open(path, { ...options, ...vectorsBy(metric) }),
     // Expiry goes by the store's clock, which is moved already.
     elapse: () => {},
     corrupt: ({ tenantId, userId = "", sessionId = "", agent = "" }, kind, key) => {
@@ -54,3 +54,7 @@ const TABLES: Readonly<Record<MemoryKind, string>> = {
   episodic: "memory_episodes",
   semantic: "memory_semantic",
 };
+
+function vectorsBy(metric: Metric | undefined): { readonly dimensions?: number; readonly metric?: Metric } {
+  return metric === undefined ? {} : { dimensions: WIDTH, metric };
+}
