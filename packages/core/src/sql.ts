@@ -57,6 +57,7 @@ export {
   schemaText,
 } from "./sql/schema.ts";
 export { SQL_STATES, type SqlState, type SqlStateClass, sqlStateClass, sqlStateHadNoEffect } from "./sql/states.ts";
+export { statisticsSql } from "./sql/statistics.ts";
 export {
   type ScopedExecutor,
   scopedExecutor,

@@ -122,8 +122,6 @@ COMMENT ON COLUMN "memory"."semantic_erasures".agent IS 'The agent; empty where 
 COMMENT ON COLUMN "memory"."semantic_erasures".semantic IS 'How many records were removed and not yet answered for';
 COMMENT ON INDEX "memory"."semantic_erasures_pkey" IS 'One note a scope';
 
-ALTER TABLE "memory"."semantic" SET (toast_tuple_target = 4796, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
-
 ALTER TABLE "memory"."semantic"
   ALTER COLUMN tenant_id SET STATISTICS 0,
   ALTER COLUMN user_id SET STATISTICS 0,
@@ -176,3 +174,5 @@ BEGIN
     EXECUTE pg_catalog.format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS 0', part.index, part.attnum);
   END LOOP;
 END $$;
+
+ALTER TABLE "memory"."semantic" SET (toast_tuple_target = 4796, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);

@@ -8,10 +8,10 @@ import {
   quoteIdentifier,
   type SchemaLayout,
   schemaText,
+  statisticsSql,
 } from "@memory/core/sql";
 import { type Collection, type CollectionOptions, checkCollection } from "./collection.ts";
 import { checkGraphs, type GraphOption, graphPlan } from "./graph.ts";
-import { statisticsSql } from "./statistics.ts";
 import { SCHEMA_VERSION, storageParameters, tableNames, tablesOf } from "./tables.ts";
 
 export type { GraphOption } from "./graph.ts";
@@ -56,7 +56,7 @@ export function schemaSql(options: SchemaOptions): string {
   };
   const [title = "", ...rest] = schemaText(plan, collection).split("\n\n");
   const owner = quoteIdentifier(collection.schema, "schema");
-  return `${[title, EXTENSION, rest.join("\n\n"), storageSql(owner, collection), ...statisticsSql(owner, tables)].map((part) => part.trimEnd()).join("\n\n")}\n`;
+  return `${[title, EXTENSION, rest.join("\n\n"), storageSql(owner, collection)].map((part) => part.trimEnd()).join("\n\n")}\n`;
 }
 
 // Of a table in partitions each has its own.

@@ -14,7 +14,6 @@ import {
 import type { Collection } from "./collection.ts";
 import { METRICS } from "./metric.ts";
 import { qualifiedNames } from "./statements.ts";
-import { SAMPLED_LOOK, sampledOf } from "./statistics.ts";
 import { embedderCheck, tableNames, tablesOf } from "./tables.ts";
 
 /** What to do where the widths of a store and of its collection differ. */
@@ -72,25 +71,15 @@ function requestOf(collection: Collection): SchemaRequest {
     extensions: ["vector"],
     looks: [
       `SELECT 'embedder', t.relname::text, '', pg_catalog.pg_get_constraintdef(k.oid), '', '' FROM t JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid AND k.contype = 'c' AND k.conname = '${check}'`,
-      SAMPLED_LOOK,
       VACUUMED_LOOK,
     ],
-    warnings: (seen) => [...sampleWarnings(seen, collection), ...vacuumWarnings(seen, collection)],
+    warnings: (seen) => vacuumWarnings(seen, collection),
     findings: (seen) => [
       ...extensionFindings(seen),
       ...vectorIndexFindings(seen, collection),
       ...embedderFindings(seen, collection),
     ],
   };
-}
-
-function sampleWarnings(seen: Catalog, { collection }: Collection): readonly MemoryWarning[] {
-  const sampled = Object.values(tableNames(collection)).flatMap((table) =>
-    sampledOf(seen, table).map((name) => `${table}.${name}`),
-  );
-  if (sampled.length === 0) return [];
-  const message = `ANALYZE keeps samples of ${sampled.join(", ")}, which outlive an erasure: SET STATISTICS 0, as schemaSql() has it`;
-  return [{ code: "pgvector-samples", message }];
 }
 
 // An index-only scan looks at the rows of every page that no vacuum has marked as visible to all, and costs what a scan of the

@@ -181,3 +181,44 @@ COMMENT ON COLUMN "memory".erasures.agent IS 'The agent; empty where the scope h
 COMMENT ON COLUMN "memory".erasures.profile IS 'How many versions were removed and not yet answered for';
 COMMENT ON COLUMN "memory".erasures.episodic IS 'How many episodes were removed and not yet answered for';
 COMMENT ON INDEX "memory".erasures_pkey IS 'One note a scope';
+
+ALTER TABLE "memory".profile_versions
+  ALTER COLUMN key SET STATISTICS 0,
+  ALTER COLUMN id SET STATISTICS 0,
+  ALTER COLUMN token SET STATISTICS 0,
+  ALTER COLUMN value SET STATISTICS 0,
+  ALTER COLUMN source SET STATISTICS 0,
+  ALTER COLUMN confidence SET STATISTICS 0,
+  ALTER COLUMN subject SET STATISTICS 0,
+  ALTER COLUMN predicate SET STATISTICS 0,
+  ALTER COLUMN metadata SET STATISTICS 0,
+  ALTER COLUMN redacted SET STATISTICS 0;
+
+ALTER TABLE "memory".episodes
+  ALTER COLUMN id SET STATISTICS 0,
+  ALTER COLUMN key SET STATISTICS 0,
+  ALTER COLUMN value SET STATISTICS 0,
+  ALTER COLUMN source SET STATISTICS 0,
+  ALTER COLUMN confidence SET STATISTICS 0,
+  ALTER COLUMN subject SET STATISTICS 0,
+  ALTER COLUMN predicate SET STATISTICS 0,
+  ALTER COLUMN metadata SET STATISTICS 0,
+  ALTER COLUMN redacted SET STATISTICS 0;
+
+ALTER TABLE "memory".derivations
+  ALTER COLUMN source_kind SET STATISTICS 0,
+  ALTER COLUMN source_id SET STATISTICS 0,
+  ALTER COLUMN adapter SET STATISTICS 0,
+  ALTER COLUMN artefact_id SET STATISTICS 0;
+
+DO $$
+DECLARE part record;
+BEGIN
+  FOR part IN
+    SELECT a.attrelid::regclass AS index, a.attnum FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indexrelid
+     WHERE i.indexprs IS NOT NULL AND i.indkey[a.attnum - 1] = 0 AND a.attnum <= i.indnkeyatts AND i.indrelid IN (
+       SELECT coalesce(p.relid, t.oid) FROM unnest(ARRAY['"memory".profile_versions'::regclass, '"memory".episodes'::regclass, '"memory".derivations'::regclass, '"memory".erasures'::regclass]) AS t(oid) LEFT JOIN LATERAL pg_catalog.pg_partition_tree(t.oid) p ON true)
+  LOOP
+    EXECUTE pg_catalog.format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS 0', part.index, part.attnum);
+  END LOOP;
+END $$;

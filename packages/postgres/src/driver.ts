@@ -6,7 +6,7 @@ import { checkLayout, type Executor, erasureSection, scopedExecutor, verifySchem
 import { episodicSection } from "./episodic.ts";
 import { profileSection } from "./profile.ts";
 import { statementsOf } from "./statements.ts";
-import { TABLES } from "./tables.ts";
+import { SAMPLED, TABLES } from "./tables.ts";
 
 /** How the driver finds its tables. */
 export interface PostgresDriverOptions {
@@ -32,7 +32,14 @@ export function postgresDriver(executor: Executor, options: PostgresDriverOption
   const { schema, rowSecurity } = checkLayout(options);
   const statements = statementsOf(schema);
   const scoped = scopedExecutor(executor, rowSecurity);
-  const look = { adapter: "postgres", bin: "memory-postgres-schema", schema, tables: TABLES, rowSecurity };
+  const look = {
+    adapter: "postgres",
+    bin: "memory-postgres-schema",
+    schema,
+    tables: TABLES,
+    sampled: SAMPLED,
+    rowSecurity,
+  };
   return {
     name: "postgres",
     ...clientSide("postgres", executor),

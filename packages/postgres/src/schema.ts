@@ -2,7 +2,7 @@
 // and column, for the person who opens psql.
 
 import { checkLayout, checkSchemaVersion, type SchemaLayout, schemaText } from "@memory/core/sql";
-import { SCHEMA_VERSION, TABLES } from "./tables.ts";
+import { SAMPLED, SCHEMA_VERSION, TABLES } from "./tables.ts";
 
 export { SCHEMA_VERSION } from "./tables.ts";
 
@@ -23,6 +23,7 @@ export function schemaSql(options: SchemaOptions = {}): string {
     version: SCHEMA_VERSION,
     tables: TABLES,
     partitioned: ["profile_versions", "episodes"],
+    sampled: SAMPLED,
   };
   return schemaText(plan, checkLayout(options));
 }

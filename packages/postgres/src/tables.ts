@@ -97,6 +97,16 @@ const EPISODES: TablePlan = {
   ],
 };
 
+/**
+ * The columns that ANALYZE may sample: whose records they are and when, by which the planner tells a page in order from a few
+ * rows to be sorted. No key, id or value.
+ */
+export const SAMPLED: readonly string[] = [
+  ...SCOPE_PLAN.map(({ name }) => name),
+  ...["version", "lineage", "follows", "settles", "lineages", "latest_from"],
+  ...["valid_from", "valid_to", "recorded_at", "mixes", "condemned", "profile", "episodic"],
+];
+
 /** All tables, in the order of their making. */
 export const TABLES: readonly TablePlan[] = [
   PROFILE_VERSIONS,

@@ -144,6 +144,9 @@ export const planCases: readonly PlanCase[] = [
   {
     name: "history of a key under a tenant",
     statement: profile.history({ ...ofTenant, ...trail, key: "k3" }),
+    // As under a user, in a plan for any parameters: a page of each scope of a page.
+    slack: 200,
+    varies: true,
   },
   {
     name: "history of a key that nobody has under a tenant",

@@ -238,27 +238,59 @@ describeOnEach("verify", (lane) => {
     expect(mixed.every((one) => one)).toBe(true);
   });
 
-  it.each(['a"b', "a$10", "$1", "x'y", "x\\y", "ON USING btree (x)", "'; DROP TABLE t; --", "ü 😀", "line\nfeed"])(
-    "keeps to a schema of the name %j",
-    async (schema) => {
-      const url = await newDatabase();
-      await applySchema(url, { schema, rowSecurity: true, partitions: 2 });
-      expect(await findingsOf(url, { schema, rowSecurity: true })).toEqual([]);
-      await using store = PostgresMemoryStore.connect(memoryStoreSettings({ dsn: url }), { schema });
-      const scope = memoryScope({ tenantId: "t" });
-      await store.logAll(scope, [
-        { key: "k", value: 1, source: "t" },
-        { key: "k", value: 2, source: "t" },
-      ]);
-      await store.supersede(scope, { key: "k", value: 1, source: "t" });
-      await store.supersede(scope, { key: "k", value: 2, source: "t" });
-      expect((await store.erase(scope)).records).toBe(4);
-      const { text } = statementsOf(schema).commit.isThere(PLAN);
-      await asOwner(url, async (sql) => {
-        expect(await sql.unsafe(text, ["t", "", "", "", "k", 0, "token"])).toHaveLength(0);
-      });
-    },
-  );
+  it.each([
+    'a"b',
+    "a$10",
+    "$1",
+    "$$",
+    "x'y",
+    "x\\y",
+    "ON USING btree (x)",
+    "'; DROP TABLE t; --",
+    "ü 😀",
+    "line\nfeed",
+  ])("keeps to a schema of the name %j", async (schema) => {
+    const url = await newDatabase();
+    await applySchema(url, { schema, rowSecurity: true, partitions: 2 });
+    expect(await findingsOf(url, { schema, rowSecurity: true })).toEqual([]);
+    await using store = PostgresMemoryStore.connect(memoryStoreSettings({ dsn: url }), { schema });
+    const scope = memoryScope({ tenantId: "t" });
+    await store.logAll(scope, [
+      { key: "k", value: 1, source: "t" },
+      { key: "k", value: 2, source: "t" },
+    ]);
+    await store.supersede(scope, { key: "k", value: 1, source: "t" });
+    await store.supersede(scope, { key: "k", value: 2, source: "t" });
+    expect((await store.erase(scope)).records).toBe(4);
+    const { text } = statementsOf(schema).commit.isThere(PLAN);
+    await asOwner(url, async (sql) => {
+      expect(await sql.unsafe(text, ["t", "", "", "", "k", 0, "token"])).toHaveLength(0);
+    });
+  });
+
+  it("warns of what ANALYZE samples and nobody needs", async () => {
+    const url = await newDatabase();
+    await applySchema(url, { partitions: 2 });
+    const codes: string[] = [];
+    await using store = PostgresMemoryStore.connect(memoryStoreSettings({ dsn: url }), {
+      onEvent: (event) => event.name === "adk.memory.warning" && codes.push(event.code),
+    });
+    const warned = async (): Promise<readonly string[]> => {
+      await store.verify();
+      return codes.splice(0).filter((code) => code !== "postgres-fsync");
+    };
+    expect(await warned()).toEqual([]);
+    for (const [damage, mend] of [
+      ["ALTER TABLE memory.episodes_1 ALTER COLUMN value", "SET STATISTICS 10"],
+      ["ALTER TABLE memory.derivations ALTER COLUMN adapter", "SET STATISTICS -1"],
+      ["ALTER INDEX memory.episodes_0_jsonb_set_idx ALTER COLUMN 1", "SET STATISTICS 100"],
+    ]) {
+      await asOwner(url, (sql) => sql.unsafe(`${damage} ${mend}`));
+      expect({ damage, codes: await warned() }).toEqual({ damage, codes: ["postgres-samples"] });
+      await asOwner(url, (sql) => sql.unsafe(`${damage} SET STATISTICS 0`));
+    }
+    expect(await warned()).toEqual([]);
+  });
 
   it("names what a role may not do", async () => {
     const url = await newDatabase();

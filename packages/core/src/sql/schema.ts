@@ -5,6 +5,7 @@ import { MemorySettingsError } from "../model/errors.ts";
 import { DEFAULT_SCHEMA, rowSecuritySql, tableSql } from "./ddl.ts";
 import { checkIdentifier, quoteIdentifier } from "./identifier.ts";
 import type { TablePlan } from "./plan.ts";
+import { statisticsSql } from "./statistics.ts";
 
 /** How a schema is laid out. */
 export interface SchemaLayout {
@@ -34,6 +35,8 @@ export interface SchemaPlan {
   readonly tables: readonly TablePlan[];
   /** The names of those that grow, and are split where partitions are asked for. */
   readonly partitioned: readonly string[];
+  /** The names of the columns that ANALYZE may sample, whose values may outlive their erasure. Default: none. */
+  readonly sampled?: readonly string[] | undefined;
 }
 
 const MOST_PARTITIONS = 1_024;
@@ -57,7 +60,7 @@ export function checkLayout(layout: SchemaLayout): CheckedLayout {
 
 /** The statements that make the schema, from nothing, as one text that ends in a line feed. */
 export function schemaText(
-  { packageName, version, tables, partitioned }: SchemaPlan,
+  { packageName, version, tables, partitioned, sampled }: SchemaPlan,
   { schema, partitions, rowSecurity }: CheckedLayout,
 ): string {
   const owner = quoteIdentifier(schema, "schema");
@@ -67,6 +70,7 @@ export function schemaText(
     `CREATE SCHEMA IF NOT EXISTS ${owner};`,
     ...tables.flatMap((table) => tableSql(owner, table, partsOf(table))),
     ...(rowSecurity ? tables.flatMap((table) => rowSecuritySql(owner, table, partsOf(table))) : []),
+    ...statisticsSql(owner, tables, sampled),
   ];
   return `${parts.join("\n\n")}\n`;
 }

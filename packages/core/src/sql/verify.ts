@@ -7,6 +7,7 @@ import { Catalog, type CatalogRequest, catalogStatement, isTrue } from "./catalo
 import type { Executor } from "./executor.ts";
 import { tableFindings } from "./findings.ts";
 import { quoteIdentifier } from "./identifier.ts";
+import { SAMPLED_LOOK, sampleWarnings } from "./statistics.ts";
 
 /** The least server that the statements are written for. */
 const LEAST_SERVER_VERSION = 150_000;
@@ -19,6 +20,8 @@ export interface SchemaRequest extends CatalogRequest {
   readonly bin: string;
   /** The tables have row security. */
   readonly rowSecurity: boolean;
+  /** The names of the columns that ANALYZE may sample, as the schema's plan has them. Default: none. */
+  readonly sampled?: readonly string[] | undefined;
   /** What else the adapter finds wrong, also where the tables are not there. */
   readonly findings?: ((seen: Catalog) => readonly string[]) | undefined;
   /** What else is only unwise. */
@@ -40,7 +43,9 @@ export async function inspectSchema(
   request: SchemaRequest,
   call: DriverCall,
 ): Promise<SchemaReport> {
-  const seen = new Catalog(await executor.run(catalogStatement(request), call));
+  const seen = new Catalog(
+    await executor.run(catalogStatement({ ...request, looks: [SAMPLED_LOOK, ...(request.looks ?? [])] }), call),
+  );
   return {
     findings: [...serverFindings(seen), ...(request.findings?.(seen) ?? []), ...schemaFindings(seen, request)],
     warnings: [...serverWarnings(seen, request), ...(request.warnings?.(seen) ?? [])],
@@ -88,7 +93,8 @@ function schemaFindings(seen: Catalog, { schema, tables, rowSecurity, bin }: Sch
   return [...usage, ...tables.flatMap((table) => tableFindings(seen, owner, table, rowSecurity))];
 }
 
-function serverWarnings(seen: Catalog, { adapter, rowSecurity }: SchemaRequest): readonly MemoryWarning[] {
+function serverWarnings(seen: Catalog, request: SchemaRequest): readonly MemoryWarning[] {
+  const { adapter, rowSecurity } = request;
   const warning = (name: string, message: string): MemoryWarning => ({ code: `${adapter}-${name}`, message });
   return [
     ...(rowSecurity && seen.isBypassing()
@@ -100,5 +106,6 @@ function serverWarnings(seen: Catalog, { adapter, rowSecurity }: SchemaRequest):
     ...(seen.setting("fsync") === "off"
       ? [warning("fsync", "fsync is off: a crash of the machine may damage the database")]
       : []),
+    ...sampleWarnings(seen, request),
   ];
 }
