@@ -18,7 +18,7 @@ export function vectorText(embedding: readonly number[]): string {
   // In the place of the last comma.
   const end = Math.max(1, at - 1);
   text[end] = CLOSE;
-  return text.latin1Slice(0, end + 1);
+  return text.toString("latin1", 0, end + 1);
 }
 
 // Most of what a write costs in this process is this: `toPrecision(9)` takes three times as long as writing the digits does.
@@ -30,7 +30,7 @@ function writeNumber(text: Buffer, number: number, from: number): number {
   let rest = (size * scale + 0.5) | 0;
   let at = from;
   if (places === 0 || rest >= 1e9) {
-    at += text.latin1Write(number.toExponential(8), at);
+    at += text.write(number.toExponential(8), at, "latin1");
   } else {
     if (number < 0) text[at++] = MINUS;
     for (let digit = at + 8; digit >= at; digit -= 1) {
