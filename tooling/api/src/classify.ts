@@ -4,7 +4,7 @@ import { type ChangeSize, larger } from "./changesets.ts";
 import { compareFamilies } from "./compare/exports.ts";
 import type { Change, Finding } from "./compare/findings.ts";
 import type { Family } from "./families.ts";
-import { readSurface } from "./surface.ts";
+import { readSurface, type Surface } from "./surface.ts";
 
 /** What a change of the public surface is. */
 export interface Classification {
@@ -18,12 +18,17 @@ export interface Classification {
 }
 
 /**
- * Compares two families by their types. An empty `before` is what nothing was released from: all of it is new.
+ * Compares two families by their types. An empty `before` is what nothing was released from: all of it is new. A `surface`
+ * that holds both already saves the second or so that reading them takes.
  *
  * @throws {FamilyError} A declaration of either does not compile.
  */
-export function classify(before: Family, after: Family): Classification {
-  const findings = compareFamilies(readSurface([before, after]), before, after);
+export function classify(
+  before: Family,
+  after: Family,
+  surface: Surface = readSurface([before, after]),
+): Classification {
+  const findings = compareFamilies(surface, before, after);
   const sizes: Record<string, ChangeSize> = {};
   for (const { packageName, change } of findings) {
     const size = sizeOf(change, releasedVersion(before, packageName));

@@ -11,7 +11,6 @@ import { classify } from "./classify.ts";
 import { FamilyError, readFamily } from "./families.ts";
 import { judgeRelease } from "./judge.ts";
 import { readReleased, writeReleased } from "./released.ts";
-import { reportPackage } from "./reports.ts";
 
 const usage = `usage: main.ts [--check]
        main.ts classify --before DIR --after DIR
@@ -22,14 +21,14 @@ A DIR holds packages with built declarations: packages/, node_modules/@memory, o
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 try {
-  process.exitCode = run(process.argv.slice(2));
+  process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
   const findings = error instanceof FamilyError ? error.findings : readUsageError(error);
   for (const finding of findings) console.error(finding);
   process.exitCode = 2;
 }
 
-function run(args: readonly string[]): number {
+async function run(args: readonly string[]): Promise<number> {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -43,7 +42,11 @@ function run(args: readonly string[]): number {
   });
   const [command, ...rest] = positionals;
   if (rest.length > 0) return sayUsage();
-  if (command === undefined) return reportPackage(process.cwd(), values.check === true) ? 0 : 1;
+  if (command === undefined) {
+    // API Extractor brings a compiler of its own, which the commands do without.
+    const { reportPackage } = await import("./reports.ts");
+    return reportPackage(process.cwd(), values.check === true) ? 0 : 1;
+  }
   if (command === "release") return release(values.packages ?? join(root, "packages"));
   if (command === "check") return check(values);
   if (command !== "classify" || values.before === undefined || values.after === undefined) return sayUsage();
