@@ -11,8 +11,10 @@ export function assertionError(message: string, actual: unknown, expected: unkno
 /** For `catch`: rejects with the failure, named, with the values that it had. */
 export function about(what: string): (failure: unknown) => never {
   return (failure) => {
-    const message = `${what}: ${failure instanceof Error ? failure.message : String(failure)}`;
-    if (!(failure instanceof AssertionError)) throw assertionError(message, failure, "no error", "about");
-    throw assertionError(message, failure.actual, failure.expected, failure.operator);
+    if (!(failure instanceof AssertionError)) {
+      throw assertionError(`${what}: ${String(failure)}`, failure, "no error", "about");
+    }
+    const { message, actual, expected, operator } = failure;
+    throw assertionError(`${what}: ${message}`, actual, expected, operator);
   };
 }

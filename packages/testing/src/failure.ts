@@ -2,7 +2,7 @@
 // it again. What a case fails with says the two values; which promise they break is known here.
 
 import { AssertionError } from "node:assert/strict";
-import { inspect } from "node:util";
+import { inspect, types } from "node:util";
 import { isMemoryError } from "@memory/core";
 import { assertionError } from "./about.ts";
 import { concernOf } from "./case.ts";
@@ -66,7 +66,8 @@ function wordsOf(message: string): string {
 
 function printed(value: unknown): string {
   if (isMemoryError(value)) return cut(`${value.code}: ${value.message}`);
-  if (value instanceof Error) return cut(String(value));
+  // By nature, not by class: Jest's tests have a realm of their own.
+  if (types.isNativeError(value)) return cut(String(value));
   return cut(inspect(value, { depth: 8, breakLength: 110, maxArrayLength: 50, maxStringLength: 500 }));
 }
 

@@ -1595,7 +1595,8 @@ const policies: readonly ConformanceCase[] = [
         throw own;
       };
       const store = await context.open({ contradictions: { judge } });
-      await assert.rejects(store.supersede(scope, fact("k", 2)), own);
+      // By identity, in a function: an error of Jest's own realm is no error to node:assert.
+      await assert.rejects(store.supersede(scope, fact("k", 2)), (error) => error === own);
       assert.deepEqual(await store.history(scope, "k"), [first.record]);
     },
   },

@@ -42,7 +42,7 @@ export class ModelRunFailure extends AssertionError {
   }) {
     const { names, seed, path, world, steps, cause } = parts;
     const lines = [
-      `${names[0]} differs from ${names[1]}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `${names[0]} differs from ${names[1]}: ${cause instanceof ModelDifference ? cause.message : String(cause)}`,
       `replay with { seed: ${seed}, path: ${JSON.stringify(path)} }`,
       `in ${world}`,
       ...steps.map((step, at) => `${at + 1}. ${step}`),
