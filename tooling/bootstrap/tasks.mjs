@@ -77,6 +77,10 @@ export const tasks = {
     turbo("Building every package", "build", []),
     tool("Trying a third party's adapter over the packed tarballs", "consumer", ["third-party", ...args]),
   ],
+  runners: (args) => [
+    turbo("Building every package", "build", []),
+    tool("Running the conformance suite under each test runner", "runners", args),
+  ],
   sizes: (args) => [
     turbo("Building every package", "build", []),
     tool(

@@ -28,6 +28,12 @@ test("another mark is refused, and so is a dialect that would not be checked", (
   expect(programsOf("a.md", block("sh", "ls") + block("", "x"))).toEqual([]);
 });
 
+test("a block that is a file is left to tooling/runners on the one page that it runs, and refused on others", () => {
+  const page = block("ts file a.test.js", "a;") + block("ts", "b;");
+  expect(programsOf("docs/conformance.md", page).map(({ name }) => name)).toEqual(["docs/conformance.md:5"]);
+  expect(() => programsOf("docs/other.md", page)).toThrow(Error);
+});
+
 test("the scripts of shell blocks are found, with and without `run`", () => {
   expect(npmScriptsOf(block("sh", "npm run demo -- --input f\nnpm test\nnpm install @memory/core"))).toEqual([
     "demo",

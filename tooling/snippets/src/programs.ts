@@ -1,8 +1,11 @@
 // The programs that a page's code blocks make. The rule that every page goes by: its `ts` blocks are one program, in order;
 // a block marked `ts standalone` is a program of its own; one marked `ts server` is too, but needs a live server, so that
-// it is type-checked and not run. Nothing else is taken: no mark switches a check off.
+// it is type-checked and not run. A block marked `ts file NAME` is run under its own test runner by tooling/runners, which
+// holds the one page that may have them. Nothing else is taken: no mark switches a check off.
 
 import { readFences } from "./markdown.ts";
+
+const RUN_AS_FILES = "docs/conformance.md";
 
 /** One program of a page. */
 export interface Program {
@@ -25,6 +28,7 @@ export function programsOf(page: string, markdown: string): readonly Program[] {
     }
     if (language !== "ts") continue;
     const mark = marks.join(" ");
+    if (marks[0] === "file" && page === RUN_AS_FILES) continue;
     if (mark === "") {
       first ||= line;
       place(shared, line, text);
