@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPostgres } from "@tooling/servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeGrowthPage } from "./pgvector/growth-page.ts";
 import { benchPgvector } from "./pgvector.ts";
 
 const lane = findPostgres({ extensions: ["vector"] });
@@ -15,7 +16,8 @@ describe.skipIf(lane.isMissing)("the pgvector suite, quickly", () => {
   let kept: unknown;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "bench-"));
-    kept = JSON.parse(readFileSync(await benchPgvector({ quick: true, folder }), "utf8"));
+    const files = await benchPgvector({ quick: true, folder });
+    kept = { tables: files.flatMap((file) => listAt(JSON.parse(readFileSync(file, "utf8")), "tables")) };
   }, 900_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -35,6 +37,13 @@ describe.skipIf(lane.isMissing)("the pgvector suite, quickly", () => {
     const ours = figures.filter((figure) => Reflect.get(Object(figure), "name") === "store.search");
     expect(ours.length).toBeGreaterThan(15);
     for (const figure of ours) expect(figure).toMatchObject({ leastRows: 1, recall: 1, inOrder: 1 });
+  });
+
+  it("draws the growth of scopes, a row for each of their sizes and a point for each of their figures", () => {
+    writeGrowthPage(folder, folder);
+    const page = readFileSync(join(folder, "pgvector-growth.md"), "utf8");
+    expect(page.match(/^\| [\d,]+ \|/gm)).toEqual(["| 100 |", "| 1,000 |"]);
+    expect(readFileSync(join(folder, "pgvector-growth.svg"), "utf8").match(/<circle /g)).toHaveLength(4);
   });
 });
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Table, Verdict } from "./rounds.ts";
 
 /** Where results are kept. */
-const RESULTS: string = join(dirname(fileURLToPath(import.meta.url)), "..", "results");
+export const RESULTS: string = join(dirname(fileURLToPath(import.meta.url)), "..", "results");
 
 /** A free-form line of a report: a figure that is no column (bytes a key, a worst read). */
 export interface Note {

@@ -1,4 +1,5 @@
-// A strategy as a column: with connections of its own, without parallel workers and JIT, and with plans for the parameters.
+// A strategy as a column: with connections of its own, without parallel workers and JIT, and with plans for the parameters
+// unless it says otherwise.
 
 import postgres from "postgres";
 import type { DataSet } from "./data.ts";

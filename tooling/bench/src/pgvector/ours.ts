@@ -1,7 +1,7 @@
 // The seam: our store, as callers get it, as one more column beside the raw ones. It searches the same records, in the table
 // that its own schema makes.
 
-import { type MemoryScope, memoryStoreSettings } from "@memory/core";
+import { type MemoryEvent, type MemoryScope, memoryStoreSettings } from "@memory/core";
 import type { Metric } from "@memory/core/driver";
 import { PgvectorMemoryStore } from "@memory/pgvector";
 import { schemaSql } from "@memory/pgvector/schema";
@@ -18,11 +18,19 @@ export interface Collection {
   readonly graphs?: readonly MemoryScope[];
 }
 
+/** How far a collection is brought after the load. */
+export type Stage = "loaded" | "vacuumed" | "analysed";
+
 /**
- * Makes a collection and fills it with the records of `bench.source`; indexes are whole afterwards, and graphs are made after
- * the load, as the raw ones are.
+ * Makes a collection and fills it with the records of `bench.source`; unless it is to be only loaded indexes are whole
+ * afterwards, and graphs are made after the load, as the raw ones are.
  */
-export async function fillOurs(sql: Sql, collection: Collection, data: DataSet): Promise<void> {
+export async function fillOurs(
+  sql: Sql,
+  collection: Collection,
+  data: DataSet,
+  stage: Stage = "analysed",
+): Promise<void> {
   const { name, dimensions, metric, graphs = [] } = collection;
   const index = graphs.length === 0 ? undefined : { hnsw: graphs };
   const schema = schemaSql({ collection: name, dimensions, metric, index });
@@ -32,15 +40,20 @@ export async function fillOurs(sql: Sql, collection: Collection, data: DataSet):
     await sql.unsafe(`DROP INDEX memory.${graph}`);
   }
   await sql.unsafe(`INSERT INTO memory."${name}" (${RECORD_COLUMNS}) ${recordSql(data)}`);
+  if (stage === "loaded") return;
   await sql.unsafe(`REINDEX TABLE memory."${name}"`);
   for (const statement of made) await sql.unsafe(statement);
-  await sql.unsafe(`VACUUM ANALYZE memory."${name}"`);
+  await sql.unsafe(`VACUUM ${stage === "analysed" ? "ANALYZE " : ""}memory."${name}"`);
 }
 
 /** The store over a collection. */
-export function openOurs(url: string, { name, dimensions, metric }: Collection): PgvectorMemoryStore {
+export function openOurs(
+  url: string,
+  { name, dimensions, metric }: Collection,
+  onEvent: (event: MemoryEvent) => void = () => {},
+): PgvectorMemoryStore {
   const settings = memoryStoreSettings({ dsn: url, attemptTimeoutMs: 600_000 });
-  return PgvectorMemoryStore.connect(settings, { collection: name, dimensions, metric });
+  return PgvectorMemoryStore.connect(settings, { collection: name, dimensions, metric, onEvent });
 }
 
 /** How a query is asked. */
@@ -50,9 +63,13 @@ export interface Manner {
 }
 
 /** The store as a column. */
-export function ours(store: PgvectorMemoryStore, { reach = "exact", isFiltered = false }: Manner = {}): Racer {
+export function ours(
+  store: PgvectorMemoryStore,
+  { reach = "exact", isFiltered = false }: Manner = {},
+  name = "store.search",
+): Racer {
   return {
-    name: "store.search",
+    name,
     isOurs: true,
     search: async ({ vector, scope }) => {
       const query = { embedding: [...vector], limit: LIMIT, asOf: NOW, reach };

@@ -1,6 +1,7 @@
 // Columns of a search side by side: every query goes through every column before the next one does, so that what disturbs the
 // machine disturbs them all. Each answer is judged against the truth.
 
+import { printRows } from "../report.ts";
 import { type Figure, median, type Table, type Verdict } from "../rounds.ts";
 import type { Ask } from "./truth.ts";
 import { judge } from "./truth.ts";
@@ -29,8 +30,8 @@ export interface SearchTable extends Table {
   readonly queries: number;
 }
 
-/** Queries that go unmeasured through each column first. */
-const WARM = 10;
+/** Queries that go unmeasured through each column first, a fifth at the most: what a scope's part of an index has is cold before. */
+const WARM = 100;
 /** In how many parts the queries count as rounds. */
 const ROUNDS = 10;
 const LEAST_RECALL = 0.99;
@@ -60,6 +61,18 @@ export async function race(racers: readonly Racer[], heats: readonly Heat[]): Pr
   }));
 }
 
+/** Prints every target of these tables that was not met, and how many were. */
+export function printSummary(tables: readonly Table[]): void {
+  const all = tables.flatMap(({ title, verdicts: of }) => of.map((verdict) => ({ title, ...verdict })));
+  if (all.length === 0) return;
+  const missed = all.filter(({ isMet }) => !isMet);
+  console.log(`\n${all.length - missed.length} of ${all.length} targets met; not met:`);
+  printRows(
+    missed.length === 0 ? [["none"]] : missed.map(({ title, what, value }) => [title, value.toFixed(3), what]),
+    [2],
+  );
+}
+
 interface Run {
   readonly name: string;
   readonly times: number[];
@@ -69,7 +82,8 @@ interface Run {
 }
 
 async function runAll(racers: readonly Racer[], asks: readonly Ask[]): Promise<readonly Run[]> {
-  for (const ask of asks.slice(0, WARM)) for (const racer of racers) await racer.search(ask);
+  for (const ask of asks.slice(0, Math.min(WARM, Math.ceil(asks.length / 5))))
+    for (const racer of racers) await racer.search(ask);
   const entries = racers.map((racer) => ({ racer, run: emptyRun(racer.name) }));
   for (const [turn, ask] of asks.entries()) {
     // Another one is the first each time.
