@@ -74,6 +74,17 @@ describe.skipIf(lane.isMissing)("a connection string names its server", () => {
     expect(six.taken()).toBe(3);
   });
 
+  it.each(["require", "verify-full"])("and is told at once that it has no TLS, by sslmode=%s", async (sslmode) => {
+    await using store = PostgresMemoryStore.connect(memoryStoreSettings({ dsn: `${server.url}?sslmode=${sslmode}` }));
+    const error: unknown = await store.episodes({ tenantId: "acme" }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "MEMORY_UNAVAILABLE", attempts: 1, outcome: "not-applied" });
+    expect(error).toHaveProperty("cause.code", "SERVER_WITHOUT_TLS");
+  });
+
+  it("without TLS where it has none, by sslmode=prefer", async () => {
+    await served(`${server.url}?sslmode=prefer`);
+  });
+
   it("by the folder of its Unix socket, percent-encoded", async () => {
     await using socket = await listenAt({ path: join(folder, ".s.PGSQL.6543") });
     await served(at(`${encodeURIComponent(folder)}:6543`));
@@ -82,6 +93,8 @@ describe.skipIf(lane.isMissing)("a connection string names its server", () => {
 });
 
 test.each([
+  ["another server's scheme", `mysql://user:${CANARY}@localhost/db`],
+  ["no scheme that is known", `postgresq://user:${CANARY}@localhost/db`],
   ["a user and no host", `postgres://user:${CANARY}@/db?host=/run/postgresql`],
   ["an address with a zone", `postgres://user:${CANARY}@[fe80::1%25eth0]:5432/db`],
   ["an address with a zone that is not encoded", `postgres://user:${CANARY}@[fe80::1%eth0]/db`],

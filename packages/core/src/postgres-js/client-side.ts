@@ -23,6 +23,7 @@ const CLIENT_STATES: ReadonlyMap<string, ClientState> = new Map([
   ["CONNECT_TIMEOUT", { isTransient: true, hadNoEffect: true }],
   // Our own (failures.ts).
   ["READ_ONLY_HOST", { isTransient: true, hadNoEffect: true }],
+  ["SERVER_WITHOUT_TLS", { isTransient: false, hadNoEffect: true }],
   // The owner of the client has ended it: it will never connect again.
   ["CONNECTION_ENDED", { isTransient: false, hadNoEffect: true }],
   ["ECONNREFUSED", { isTransient: true, hadNoEffect: true }],

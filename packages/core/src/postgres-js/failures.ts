@@ -35,3 +35,12 @@ export class NotSentError extends Error {
     super("there is no connection", { cause });
   }
 }
+
+/** The connection string asks for TLS, and the server has none. */
+export class NoTlsError extends Error {
+  override readonly name = "NoTlsError";
+  readonly code = "SERVER_WITHOUT_TLS";
+  constructor() {
+    super("the server has no TLS, which the connection string asks for");
+  }
+}

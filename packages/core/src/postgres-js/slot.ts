@@ -9,7 +9,7 @@ import type { MemoryStoreSettings } from "../settings.ts";
 import type { Patience, Row, Statement } from "../sql/executor.ts";
 import type { PostgresJs, PostgresJsClient, PostgresJsOptions } from "./client.ts";
 import { hadNoEffect } from "./client-side.ts";
-import { ClosedConnectionError, NotSentError, ReadOnlyHostError, SilentServerError } from "./failures.ts";
+import { ClosedConnectionError, NoTlsError, NotSentError, ReadOnlyHostError, SilentServerError } from "./failures.ts";
 import { endsConnection, endsTransaction, isFromServer, type Manner, plain, type Sent, send } from "./send.ts";
 import { connected, dial, type Host } from "./socket.ts";
 
@@ -38,6 +38,7 @@ export class Slot {
   #socket: Socket | undefined;
   #isOpen: boolean;
   #hasLostHost = false;
+  #lacksTls = false;
   #isBroken = false;
   #isEnding = false;
 
@@ -120,6 +121,7 @@ export class Slot {
     } catch (error) {
       if (isReadOnly(error)) this.#hasLostHost = true;
       if (endsConnection(error) || endsTransaction(statement) || isReadOnly(error)) this.#isBroken = true;
+      if (this.#lacksTls) throw new NoTlsError();
       throw sent.isOnItsWay() ? error : unsent(error);
     } finally {
       release();
@@ -154,7 +156,21 @@ export class Slot {
       clearTimeout(timer);
     }
     if (this.#isEnding && !isCancel) throw new ClosedConnectionError();
+    if (this.#insistsOnTls()) {
+      // "N" to the request for TLS (PostgreSQL, Message Flow, SSL Session Encryption). The client goes on nevertheless, and is
+      // told of a reset.
+      socket.once("data", (answer: Buffer) => {
+        this.#lacksTls = answer.length === 1 && answer[0] === 0x4e;
+      });
+    }
     return socket;
+  }
+
+  // `prefer` goes on without; `direct` does not ask.
+  #insistsOnTls(): boolean {
+    const ssl: unknown = Reflect.get(this.#sql.options, "ssl");
+    const isDirect = Reflect.get(this.#sql.options, "sslnegotiation") === "direct";
+    return ssl !== undefined && ssl !== false && ssl !== "prefer" && ssl !== "disable" && !isDirect;
   }
 
   // Settles when the connection may be used again, or never will be.

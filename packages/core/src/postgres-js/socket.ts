@@ -18,9 +18,13 @@ export interface Host {
  * The hosts of a connection string: those that it names, also `[::1]:5432` and, alone, the percent-encoded folder of a Unix
  * socket (`%2Frun%2Fpostgresql`), which postgres.js 3.4.9 takes for names; where it names none, what that falls back to.
  *
- * @throws {MemorySettingsError} postgres.js cannot read it. Its own error would quote the password.
+ * @throws {MemorySettingsError} It is none of PostgreSQL, which postgres.js would take it for; or postgres.js cannot read it,
+ * whose own error would quote the password.
  */
 export function readHosts(postgres: PostgresJs, dsn: string): readonly Host[] {
+  if (!/^postgres(?:ql)?:\/\//i.test(dsn)) {
+    throw new MemorySettingsError("dsn is not a postgres:// or postgresql:// address", { setting: "dsn" });
+  }
   try {
     const { options } = postgres(dsn);
     const named = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(dsn)?.[1] || options.host.join(",");
