@@ -7,6 +7,7 @@ import { MemoryCorruptionError } from "@memory/core/driver";
 /** Nothing was sent: the connection was not there. `cause` says why, when the client knew. */
 export class NotSentError extends Error {
   override readonly name = "NotSentError";
+  readonly code = "NOT_SENT";
 }
 
 /** What a failure means. */

@@ -316,7 +316,9 @@ describe("a connection", () => {
     client.disconnect();
     const store = new RedisMemoryStore(client, { settings });
     expect(await failure(store.write(scope, record))).toMatchObject({ code: "MEMORY_UNAVAILABLE", attempts: 2 });
-    expect(judge(new NotSentError("none"))).toMatchObject({ isTransient: true, hadNoEffect: true });
+    const unsent = new NotSentError("none");
+    expect(unsent).toMatchObject({ code: "NOT_SENT" });
+    expect(judge(unsent)).toMatchObject({ isTransient: true, hadNoEffect: true });
   });
 
   it("to a loading server is transient, and works when it has loaded: LOADING", { timeout: 30_000 }, async () => {
