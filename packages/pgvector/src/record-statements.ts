@@ -71,7 +71,13 @@ export class RecordStatements {
     const vectors = arrayLiteral(records.map(({ embedding }) => vectorText(embedding ?? [])));
     return {
       text: this.#texts.indexMany,
-      params: [...scopeParams(scope), ...contentLists(records), this.#embedder, vectors, this.#lock.param(scope)],
+      params: [
+        ...scopeParams(scope),
+        ...contentLists(records.map(contentParams)),
+        this.#embedder,
+        vectors,
+        this.#lock.param(scope),
+      ],
     };
   }
 

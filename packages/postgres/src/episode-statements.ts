@@ -181,11 +181,10 @@ function sharedAndLists(entries: readonly LogEntry[]): readonly (string | number
   const [first = []] = rows;
   const isShared = first.map((value, index) => index > 0 && rows.every((row) => row[index] === value));
   const shared = first.map((value, index) => (isShared[index] ? value : null));
-  const lists = contentLists(entries.map(({ record }) => record));
-  return [...shared, ...lists.map((list, index) => (isShared[index] ? null : list))];
+  return [...shared, ...contentLists(rows, isShared)];
 }
 
 function listParams(entries: readonly LogEntry[]): readonly (string | null)[] {
-  const lists = contentLists(entries.map(({ record }) => record));
+  const lists = contentLists(entries.map(({ record }) => contentParams(record)));
   return [...lists, arrayLiteral(entries.map(({ anyFrom }) => (anyFrom ? "t" : "f")))];
 }

@@ -49,10 +49,11 @@ test("a column of JSON that holds none is damage, with what was there", () => {
 
 test("lists hold no null, tell an empty subject from none, and are null where nothing is there", () => {
   const [subject, validTo] = ["subject", "valid_to"].map((name) => CONTENT_COLUMNS.indexOf(name));
-  const both = contentLists([record, sparse]);
+  const both = contentLists([record, sparse].map(contentParams));
   expect(both[subject ?? -1]).toBe('{"+",""}');
   expect(both[validTo ?? -1]).toBe('{2,""}');
-  expect(contentLists([sparse])[subject ?? -1]).toBeNull();
+  expect(contentLists([contentParams(sparse)])[subject ?? -1]).toBeNull();
+  expect(contentLists([contentParams(record)], [true])[0]).toBeNull();
   expect(both).toHaveLength(contentListsSql(5).split(",").length);
   expect(listedSql("i", "valid_from")).toBe("nullif(i.valid_from,'')::bigint");
   expect(listedSql("i", "subject")).toBe("substr(nullif(i.subject,''),2)");

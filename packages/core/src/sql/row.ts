@@ -116,11 +116,16 @@ export function contentParams(record: StoredRecord): readonly (string | number |
 /**
  * The content of many records as lists, a parameter a column of {@link CONTENT_COLUMNS}. No element is null, which
  * `array_nulls = off` would take for a text: what is absent is the empty text, and a subject, which may be empty, begins
- * with a mark. A list of absent ones alone is `null`.
+ * with a mark. A list of absent ones alone is `null`, and so is one that `isLeftOut`, by the place of its column.
+ *
+ * @param rows What {@link contentParams} gives of each.
  */
-export function contentLists(records: readonly StoredRecord[]): readonly (string | null)[] {
-  const rows = records.map(contentParams);
+export function contentLists(
+  rows: readonly (readonly (string | number | null)[])[],
+  isLeftOut: readonly boolean[] = [],
+): readonly (string | null)[] {
   return CONTENT_COLUMNS.map((name, index) => {
+    if (isLeftOut[index] === true) return null;
     const column = rows.map((row) => row[index] ?? null);
     if (column.every((value) => value === null)) return null;
     const mark = name === "subject" ? "+" : "";
