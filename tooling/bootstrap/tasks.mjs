@@ -54,7 +54,7 @@ export const tasks = {
       "remove what is unused, or use it.",
     ),
   ],
-  check: (args) => [tool("Checking arrows, package fields, source files and changesets", "checks", args)],
+  check: (args) => [tool("Checking arrows, package fields, source files and deprecations", "checks", args)],
   // Two steps: arguments behind `--` belong to every task of a run, and would build everything anew.
   api: (args) => [
     turbo("Building every package", "build", []),
@@ -64,6 +64,7 @@ export const tasks = {
       ["--only", ...(args.length > 0 ? ["--", ...args] : [])],
       "`npm run api` writes the reports anew; commit them together with a changeset.",
     ),
+    ...(args.includes("--check") ? [apiCheck()] : []),
   ],
   pack: (args) => [
     turbo("Building every package", "build", []),
@@ -91,9 +92,13 @@ export const tasks = {
   ],
   changes: (args) => [step("Listing the changesets", "changeset", ["status", ...args])],
   bump: (args) => [
+    turbo("Building every package", "build", []),
+    apiCheck(),
     step("Turning the changesets into versions and changelogs", "changeset", ["version", ...args]),
     tool("Saying which core each adapter takes", "releases", []),
     step("Bringing the lock file up to date", "pnpm", ["install", "--lockfile-only"]),
+    turbo("Building every package", "build", []),
+    tool("Keeping the public API of this release", "api", ["release"]),
   ],
   release: (args) => [
     turbo("Building every package", "build", []),
@@ -119,9 +124,19 @@ function turbo(says, task, args, advice) {
   );
 }
 
-function tool(says, name, args) {
+// What the last release promised is in etc/released of each package, so this needs no network and no tags.
+function apiCheck() {
+  return tool(
+    "Comparing the public API with the last release's, by its types",
+    "api",
+    ["check"],
+    "`pnpm changeset` writes a changeset; tooling/api/README.md says what needs which size, and what a deprecation.",
+  );
+}
+
+function tool(says, name, args, advice) {
   const manifest = join(root, "tooling", name, "package.json");
   if (!existsSync(manifest)) throw new Failure(`tooling/${name} is not there.`, "check out the whole repository.");
   const { main = "src/main.ts" } = JSON.parse(readFileSync(manifest, "utf8"));
-  return step(says, "node", [source, join(root, "tooling", name, main), ...args]);
+  return step(says, "node", [source, join(root, "tooling", name, main), ...args], advice);
 }

@@ -5,11 +5,9 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkArrows } from "./arrows.ts";
-import { checkChanges } from "./changes.ts";
 import { readDeprecations } from "./deprecations.ts";
 import { deprecationsPath, renderDeprecations } from "./deprecations-page.ts";
 import { checkFields } from "./fields.ts";
-import { readPendingChangesets, readReportChanges } from "./releases.ts";
 import { readMembers, readText } from "./repository.ts";
 import { checkSources } from "./sources.ts";
 
@@ -26,7 +24,6 @@ const checks: readonly (readonly [name: string, problems: readonly string[]])[] 
   ["source files", checkSources(members)],
   ["deprecations", deprecations.problems],
   [deprecationsPath, isPageStale ? ["the sources say otherwise; `npm run check -- --write` writes it anew"] : []],
-  ["changesets for API changes", checkChanges(readReportChanges(root, members), readPendingChangesets(root))],
 ];
 
 for (const [name, problems] of checks) {

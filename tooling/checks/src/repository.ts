@@ -46,6 +46,8 @@ export function readMembers(root: string): readonly Member[] {
       const files = ["*", "{src,test,etc,fixture}/**/*"]
         .flatMap((pattern) => globSync(pattern, { cwd: join(root, folder) }))
         .map((file) => file.replaceAll("\\", "/"))
+        // What was released is kept as it was built, and is no source.
+        .filter((file) => !file.startsWith("etc/released/"))
         .sort();
       return {
         folder,
