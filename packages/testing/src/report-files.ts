@@ -8,7 +8,7 @@ import { formatDocument } from "./markdown.ts";
 import type { ConformanceReport } from "./report.ts";
 
 /** The environment's name for where reports go: paths as for the option `report`, separated by commas. */
-export const REPORT_VARIABLE = "MEMORY_CONFORMANCE_REPORT";
+const REPORT_VARIABLE = "MEMORY_CONFORMANCE_REPORT";
 
 /**
  * The files that a report goes to. A path that ends in `.json` or `.md` is a file of that format; any other is a folder,

@@ -4,7 +4,7 @@
 import type { ConformanceCase } from "./case.ts";
 
 /** The version whose cases name none. */
-export const FIRST_RELEASE = "0.1.0";
+const FIRST_RELEASE = "0.1.0";
 
 /** The version of the suite that brought the case. */
 export function sinceOf(one: Pick<ConformanceCase, "since">): string {
