@@ -1,7 +1,6 @@
-// What becomes of a write whose answer is lost, of calls that are given up at any moment, and of what is told to the caller:
-// no write lands twice, no connection is left, nothing of a record or of a password is said.
+// What becomes of a write whose answer is lost, and of calls that are given up at any moment: no write lands twice, no
+// connection is left, nothing goes unheard.
 
-import { inspect } from "node:util";
 import { isMemoryError, type MemoryStoreSettingsInput, memoryScope, memoryStoreSettings } from "@memory/core";
 import { findPostgres, type PostgresPrimary, startProxy, waitFor } from "@tooling/servers";
 import postgres from "postgres";
@@ -250,66 +249,5 @@ describe.skipIf(lane.isMissing)("answers that never come", () => {
     await store.close();
     await waitFor("the connections to be gone", async () => (await backends()) === "0");
     expect(proxy.counts().open).toBe(0);
-  });
-
-  it("tells nothing of a record, a scope or a password, whatever goes wrong", async () => {
-    const secret = "s3cr3t-marker";
-    const scope = memoryScope({ tenantId: `${secret}-tenant`, userId: `${secret}-user` });
-    const record = {
-      id: `${secret}-id`,
-      key: `${secret}-key`,
-      value: { a: `${secret}-value` },
-      source: `${secret}-source`,
-      metadata: { [`${secret}m`]: secret },
-    };
-    await server.psql(
-      `CREATE ROLE reader LOGIN PASSWORD '${secret}-password'; GRANT USAGE ON SCHEMA memory TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA memory TO reader`,
-    );
-    await server.psql(
-      "CREATE ROLE frozen LOGIN; GRANT USAGE ON SCHEMA memory TO frozen; GRANT ALL ON ALL TABLES IN SCHEMA memory TO frozen; ALTER ROLE frozen SET default_transaction_read_only = on",
-    );
-    const broken = await server.createDatabase("broken");
-    await applySchema(broken);
-    await asOwner(broken, (sql) =>
-      sql.unsafe(
-        "ALTER TABLE memory.episodes ADD CONSTRAINT no CHECK (length(value) > 1000); ALTER TABLE memory.profile_versions ADD CONSTRAINT no CHECK (length(value) > 1000)",
-      ),
-    );
-    const password = `:${secret}-password@`;
-    const cases: readonly (readonly [string, string])[] = [
-      [server.url.replace("postgres@", `reader${password}`), "MEMORY_SCHEMA"],
-      [server.url.replace("postgres@", `frozen${password}`), "MEMORY_UNAVAILABLE"],
-      [server.url.replace("postgres@", `nobody${password}`), "MEMORY_UNAVAILABLE"],
-      [server.url.replace("postgres@", `postgres${password}`).replace("/memory", `/${secret}`), "MEMORY_UNAVAILABLE"],
-      [broken.replace("postgres@", `postgres${password}`), "MEMORY_UNAVAILABLE"],
-      [`postgres://agent${password}127.0.0.1:1/${secret}`, "MEMORY_UNAVAILABLE"],
-    ];
-    for (const [dsn, code] of cases) {
-      await using store = connect({ dsn, backoffMs: 1 });
-      for (const call of [
-        () => store.log(scope, record),
-        () => store.logAll(scope, [record, { ...record, id: `${secret}2` }]),
-        () => store.supersede(scope, record),
-      ]) {
-        const error: unknown = await call().catch((reason: unknown) => reason);
-        expect(error).toMatchObject({ code });
-        const said = [
-          inspect(error, { depth: null, showHidden: false }),
-          JSON.stringify(error),
-          isMemoryError(error) ? inspect(error.cause, { depth: null }) + error.stack : "",
-        ].join("\n");
-        expect(said).not.toContain("s3cr3t");
-      }
-      expect(inspect(store, { depth: null, showHidden: true })).not.toContain("s3cr3t");
-    }
-    // A column that is damaged.
-    await using store = connect();
-    await store.log(scope, { ...record, id: "damaged" });
-    await asOwner(server.url, (sql) =>
-      sql.unsafe("UPDATE memory.episodes SET redacted = '{s3cr3t' WHERE id = 'damaged'"),
-    );
-    const error: unknown = await store.episodes(scope).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: "MEMORY_CORRUPTION" });
-    expect(inspect(error, { depth: null })).not.toContain("s3cr3t");
   });
 });
