@@ -111,7 +111,10 @@ export class EpisodeStatements {
     };
   }
 
-  /** A page of episodes, newest first. Rows: a record each. */
+  /**
+   * A page of episodes, newest first. Rows: a record each. Of a key under a wide scope, the newest of all keys are looked at
+   * until enough are of it, or all of them: an index over tenant, key and instant would bound that, and be a sixth one to keep.
+   */
   page(request: EpisodePageRequest): Statement {
     const { scope, reach, key, since, until, asOf, filter, after, limit } = request;
     const p = new Params();

@@ -96,7 +96,8 @@ export class ProfileStatements {
 
   /**
    * A page of keys. Rows: `user_id`, `session_id`, `agent`, `key` and its newest `recorded_at`, then as {@link live};
-   * by scope, key and lineage.
+   * by scope, key and lineage. Under a wide scope a prefix is looked for among all keys in the order of scopes: rows are read
+   * until enough of them have it, of one that few have all keys that are under the scope, an index entry each.
    */
   beliefs(
     request: KeyPageRequest & {
