@@ -5,7 +5,11 @@ import * as v from "valibot";
 import { MemorySettingsError } from "./model/errors.ts";
 import { SecretString } from "./secret.ts";
 
-/** How a store connects, how much it does at once, and how long it tries. Frozen; made by {@link memoryStoreSettings}. */
+/**
+ * How a store connects, how much it does at once, and how long it tries. Frozen; made by {@link memoryStoreSettings}.
+ *
+ * @sealed a minor may add settings: they are made by `memoryStoreSettings`.
+ */
 export interface MemoryStoreSettings {
   /** The connection string; prints as `**********`. */
   readonly dsn: SecretString;

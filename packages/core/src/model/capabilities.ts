@@ -15,7 +15,11 @@ export type MemoryCapability =
   | "reach"
   | "filter";
 
-/** What a store can do; derived from the driver, never declared beside it. */
+/**
+ * What a store can do; derived from the driver, never declared beside it.
+ *
+ * @sealed a minor may add capabilities.
+ */
 export interface MemoryCapabilities extends Readonly<Record<MemoryCapability, boolean>> {
   /** The width of a vector; `null` without the semantic kind. */
   readonly embeddingDimensions: number | null;

@@ -120,6 +120,8 @@ export interface WorkingKeyRow {
 /**
  * Scratch space with expiry. The driver owns its TTL options: a store TTL is armed by every `put` and `append` (and by
  * `get` when sliding, unless an explicit `expire` holds); without one an explicit expiry stays through them.
+ *
+ * @handedIn a minor adds only members that may be left out.
  */
 export interface WorkingSection {
   /** `keys` honours `reach: "under"`. */
@@ -229,6 +231,8 @@ export interface WritePlan {
 /**
  * Versions that are only ever added. `asOf` defaults (when `undefined`) to the later of `call.now` and the key's newest
  * `recordedAt`; `knownAt` to unbounded.
+ *
+ * @handedIn a minor adds only members that may be left out.
  */
 export interface ProfileSection {
   /** `versions` and `beliefs` honour `asOf`. */
@@ -321,6 +325,11 @@ export interface EpisodePageRequest {
   readonly limit: number;
 }
 
+/**
+ * What happened, each episode once by its id, in the order of instants.
+ *
+ * @handedIn a minor adds only members that may be left out.
+ */
 export interface EpisodicSection {
   /** `page` honours `reach: "under"`. */
   readonly under?: true;
@@ -359,6 +368,11 @@ export interface NearestRow {
   readonly score: number;
 }
 
+/**
+ * What is known, a record and a vector a key, found by resemblance.
+ *
+ * @handedIn a minor adds only members that may be left out.
+ */
 export interface SemanticSection {
   readonly dimensions: number;
   readonly metric: Metric;
@@ -411,6 +425,8 @@ export type DerivationPosition = Omit<Derivation, "mixes">;
 /**
  * Two-phase erasure. `tombstone` makes everything meant unreadable at once and condemns the derivations of what it meant;
  * then core purges and `forget`s condemned derivations, and calls `sweep` until it is done.
+ *
+ * @handedIn a minor adds only members that may be left out.
  */
 export interface ErasureSection {
   /** `tombstone` honours `kinds`, `keys` and `reach: "exact"`; without it every target is a whole scope, `under`. */
@@ -468,14 +484,22 @@ export interface MemoryWarning {
   readonly message: string;
 }
 
-/** A driver of a composition, as an erasure sees it. */
+/**
+ * A driver of a composition, as an erasure sees it.
+ *
+ * @handedIn a minor adds only members that may be left out.
+ */
 export interface DriverMember {
   /** Names it in receipts: the adapter's name, told apart where two members have the same. */
   readonly name: string;
   readonly erasure: ErasureSection;
 }
 
-/** What an adapter writes. A kind that it does not hold is a section that is not there. */
+/**
+ * What an adapter writes. A kind that it does not hold is a section that is not there.
+ *
+ * @handedIn a minor adds only members that may be left out.
+ */
 export interface MemoryDriver {
   /** The adapter's name, for errors and events: `redis`, `postgres`. */
   readonly name: string;

@@ -3,7 +3,11 @@
 import type { EpochMs, MemoryKind } from "./record.ts";
 import type { MemoryScope } from "./scope.ts";
 
-/** What an erasure did, or (a dry run) would do. Counts are of every version, and exact. */
+/**
+ * What an erasure did, or (a dry run) would do. Counts are of every version, and exact.
+ *
+ * @sealed a minor may add what it says.
+ */
 export interface ErasureReceipt {
   /** Records per kind; a kind of which nothing was erased is absent. */
   readonly counts: Readonly<Partial<Record<MemoryKind, number>>>;

@@ -72,7 +72,11 @@ export interface EraseOptions extends CallOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-/** One memory over four kinds, the scope in every signature. */
+/**
+ * One memory over four kinds, the scope in every signature.
+ *
+ * @sealed a minor may add operations: stores are made by `createMemoryStore`, from a driver.
+ */
 export interface MemoryStore {
   /** The adapter's name. */
   readonly name: string;

@@ -24,6 +24,8 @@ export interface Patience {
  * Runs statements. Rejects with the client's own errors, unchanged. When the signal aborts it stops early and rejects with
  * anything; it never leaves a statement running on a connection that it has handed on. Columns come back as the text that
  * the server sent, so that no parser or transform of the client's can change a value.
+ *
+ * @handedIn a minor adds only members that may be left out.
  */
 export interface Executor {
   /** The object that stands for the connections: stores over the same one share one gate. */

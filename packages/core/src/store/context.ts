@@ -22,7 +22,11 @@ import { retryBudgetMs } from "../rules/retry.ts";
 import type { WriteRules } from "../rules/write.ts";
 import { type MemoryStoreSettings, type RuntimeSettings, runtimeSettings } from "../settings.ts";
 
-/** What every store takes. */
+/**
+ * What every store takes.
+ *
+ * @handedIn a minor adds only members that may be left out.
+ */
 export interface MemoryStoreOptions {
   /** Where the time comes from; default the machine's clock. */
   readonly clock?: Clock | undefined;
