@@ -1,13 +1,28 @@
 // The register of cases is true, and only grows: an adapter that names a version of the suite knows what it is held to.
 
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { conformanceCases } from "../src/cases.ts";
-import { registerOf, registerProblems } from "./docs/case-register.ts";
+import { registerOf, registerProblems, unannounced } from "./docs/case-register.ts";
 
 test("etc/cases.json is the register that the cases make (test/docs/write-case-register.ts writes it anew)", () => {
   const register = JSON.parse(readFileSync(new URL("../etc/cases.json", import.meta.url), "utf8"));
   expect(registerOf(conformanceCases)).toEqual(register);
+});
+
+test("every case after those of the first release is named in a changeset or in the changelog", () => {
+  const root = new URL("../../../", import.meta.url);
+  const changesets = globSync(".changeset/*.md", { cwd: root }).map((path) =>
+    readFileSync(new URL(path, root), "utf8"),
+  );
+  const changelog = readFileSync(new URL("../CHANGELOG.md", import.meta.url), "utf8");
+  expect(unannounced(registerOf(conformanceCases), [...changesets, changelog])).toEqual([]);
+});
+
+test("a case that no note names is found, and one whose id begins as another's is no note of it", () => {
+  const register = { "0.10.0": ["c/five"], "0.1.0": ["a/one"], "0.2.0": ["b/three", "b/three-more"] };
+  expect(unannounced(register, ["New: `b/three-more`,\nand (c/five)."])).toEqual(["b/three"]);
+  expect(unannounced(register, [])).toEqual(["b/three", "b/three-more", "c/five"]);
 });
 
 describe("a change of the register", () => {

@@ -38,6 +38,13 @@ export function registerProblems(before: CaseRegister, after: CaseRegister, rele
   return [...lost, ...added];
 }
 
+/** The ids that came after the first release and are named in none of these notes: changesets and the changelog. */
+export function unannounced(register: CaseRegister, notes: readonly string[]): readonly string[] {
+  const [, ...later] = Object.keys(register).sort(compareVersions);
+  const told = new Set(notes.flatMap((note) => note.match(/[a-z-]+\/[a-z0-9-]+/g) ?? []));
+  return later.flatMap((version) => register[version] ?? []).filter((id) => !told.has(id));
+}
+
 function sincesOf(register: CaseRegister): ReadonlyMap<string, string> {
   return new Map(Object.entries(register).flatMap(([version, ids]) => ids.map((id) => [id, version] as const)));
 }
