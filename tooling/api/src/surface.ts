@@ -64,7 +64,7 @@ function hostOf(
   owners: ReadonlyMap<FamilyPackage, Family>,
 ): ts.CompilerHost {
   const disk = ts.createCompilerHost(options, true);
-  const newest = new Map([...owners.keys()].map((member) => [member.name, member.folder]));
+  const newestFirst = [...owners.keys()].reverse();
   const host: ts.CompilerHost = {
     ...disk,
     // Where @types/node is found.
@@ -86,9 +86,13 @@ function hostOf(
         if (own !== undefined) return { resolvedModule: { resolvedFileName: own, extension: ".d.ts" } };
         const mode = ts.getModeForUsageLocation(file, literal, settings);
         const resolve = (from: string) => ts.resolveModuleName(name, from, settings, host, undefined, redirected, mode);
-        const outside = owner === undefined || name.startsWith(".") ? undefined : newest.get(owner.name);
-        const found = outside === undefined ? undefined : resolve(join(outside, "index.d.ts"));
-        return found?.resolvedModule === undefined ? resolve(path) : found;
+        if (owner === undefined || name.startsWith(".")) return resolve(path);
+        const places = newestFirst.filter((member) => member.name === owner.name);
+        for (const { folder } of places) {
+          const found = resolve(join(folder, "index.d.ts"));
+          if (found.resolvedModule !== undefined) return found;
+        }
+        return resolve(path);
       }),
   };
   return host;

@@ -8,6 +8,11 @@ import { compareNotes } from "./notes.ts";
 import { actualRole, type Role, saidRole } from "./roles.ts";
 import { compareTypeParameters } from "./type-parameters.ts";
 
+const sayings: Readonly<Record<Role, string>> = {
+  given: "is made by the library only now, and others may have made it",
+  taken: "is made by others only now, and readers may have relied on it",
+};
+
 /** Compares functions, constants, and classes as what is called with `new`. */
 export function compareValues(
   comparison: Comparison,
@@ -43,7 +48,7 @@ export function compareDeclared(
   const isSaid = said !== undefined && said !== actualRole(names, before, role);
   return [
     ...compareNotes(names, before, after, at),
-    ...(isSaid ? [breaking(at, "sealed", `is only to be ${said} any more`)] : []),
+    ...(isSaid ? [breaking(at, "sealed", sayings[said])] : []),
     ...compareTypeParameters(comparison, parametersOf(checker, before), parametersOf(checker, after), "taken", at),
     ...comparison.structure(checker.getDeclaredTypeOfSymbol(before), checker.getDeclaredTypeOfSymbol(after), role, at),
   ];
