@@ -54,7 +54,11 @@ export const tasks = {
       "remove what is unused, or use it.",
     ),
   ],
-  check: (args) => [tool("Checking arrows, package fields, source files and deprecations", "checks", args)],
+  check: (args) => [
+    tool("Checking arrows, package fields, source files and deprecations", "checks", args),
+    turbo("Building every package", "build", []),
+    apiCheck(),
+  ],
   // Two steps: arguments behind `--` belong to every task of a run, and would build everything anew.
   api: (args) => [
     turbo("Building every package", "build", []),
@@ -64,7 +68,6 @@ export const tasks = {
       ["--only", ...(args.length > 0 ? ["--", ...args] : [])],
       "`npm run api` writes the reports anew; commit them together with a changeset.",
     ),
-    ...(args.includes("--check") ? [apiCheck()] : []),
   ],
   pack: (args) => [
     turbo("Building every package", "build", []),
