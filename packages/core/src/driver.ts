@@ -3,6 +3,7 @@
 
 export type * from "./model/driver.ts";
 export { MemoryCorruptionError, MemorySchemaError, MemorySettingsError } from "./model/errors.ts";
+export { isError } from "./model/is-error.ts";
 export { compareText, sameJson } from "./model/json.ts";
 export { compareScopes, containsScope, SCOPE_PARTS, sameScope } from "./model/scope.ts";
 export { sameContent } from "./rules/content.ts";

@@ -4,7 +4,7 @@
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { MemoryStoreSettings } from "@memory/core";
-import { MemorySettingsError } from "@memory/core/driver";
+import { isError, MemorySettingsError } from "@memory/core/driver";
 import { Cluster, Redis, type RedisOptions, SentinelConnector } from "ioredis";
 import { NotSentError } from "./errors.ts";
 import type { RedisClient } from "./script.ts";
@@ -269,7 +269,7 @@ function own(client: RedisClient, waitMs: number): OwnedClient {
 }
 
 function commandOf(error: unknown): unknown {
-  const command: unknown = error instanceof Error ? Reflect.get(error, "command") : undefined;
+  const command: unknown = isError(error) ? Reflect.get(error, "command") : undefined;
   return typeof command === "object" && command !== null ? Reflect.get(command, "name") : undefined;
 }
 

@@ -2,7 +2,7 @@
 // One table; each row has its source, and a test in which a real server raises it.
 
 import type { MemoryError } from "@memory/core";
-import { MemoryCorruptionError } from "@memory/core/driver";
+import { isError, MemoryCorruptionError } from "@memory/core/driver";
 
 /** Nothing was sent: the connection was not there. `cause` says why, when the client knew. */
 export class NotSentError extends Error {
@@ -108,7 +108,7 @@ const CLIENT: readonly (readonly [RegExp, Verdict])[] = [
 
 /** What an error of the client means. */
 export function judge(error: unknown): Verdict {
-  if (!(error instanceof Error)) return UNKNOWN;
+  if (!isError(error)) return UNKNOWN;
   if (error instanceof NotSentError) {
     const why = error.cause === undefined ? AGAIN : judge(error.cause);
     // Whatever broke the connection before, this command was never on it.
@@ -129,7 +129,7 @@ export function judge(error: unknown): Verdict {
 
 /** A foreign value at one of our names. */
 export function toMemoryError(error: unknown): MemoryError | undefined {
-  if (!(error instanceof Error) || !/^-?WRONGTYPE /.test(error.message)) return undefined;
+  if (!isError(error) || !/^-?WRONGTYPE /.test(error.message)) return undefined;
   return new MemoryCorruptionError(
     "something else than a record stands at a record's name in Redis",
     { id: null, payload: undefined },
@@ -140,7 +140,7 @@ export function toMemoryError(error: unknown): MemoryError | undefined {
 // A cluster reports what its last node said; a wrong password stays wrong.
 function deeper(error: Error, otherwise: Verdict): Verdict {
   const last: unknown = Reflect.get(error, "lastNodeError") ?? error.cause;
-  if (!(last instanceof Error) || last === error) return otherwise;
+  if (!isError(last) || last === error) return otherwise;
   const verdict = judge(last);
   return verdict.isExhausted || verdict === NEVER ? verdict : otherwise;
 }

@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { Writable } from "node:stream";
+import { isError } from "@memory/core/driver";
 import { Cluster, Command, type Redis } from "ioredis";
 import { NotSentError } from "./errors.ts";
 
@@ -161,5 +162,5 @@ export function foreignReply(script: Script): TypeError {
 }
 
 function isNoScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("NOSCRIPT");
+  return isError(error) && error.message.startsWith("NOSCRIPT");
 }

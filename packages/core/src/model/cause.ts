@@ -1,6 +1,8 @@
 // What errors are made with: the brand by which ours are known, properties that no log prints, and a copy of a client's
 // error that holds nothing of what it was about.
 
+import { isError } from "./is-error.ts";
+
 const BRAND = Symbol.for("@memory/core/error");
 
 /** Marks an error as ours, for every copy of this package in the process. */
@@ -42,7 +44,7 @@ export function safeCause(error: unknown): unknown {
 export function innermostCode(error: unknown): string | undefined {
   let code: string | undefined;
   let at = safeCause(error);
-  for (let depth = 0; depth <= DEEPEST && at instanceof Error; depth += 1) {
+  for (let depth = 0; depth <= DEEPEST && isError(at); depth += 1) {
     code = matching(CODE, property(at, "code")) ?? code;
     at = property(at, "cause");
   }
@@ -53,7 +55,7 @@ const DEEPEST = 4;
 
 function copyError(error: unknown, depth: number): unknown {
   if (isBranded(error)) return error;
-  if (!(error instanceof Error)) return new Error(`a ${error === null ? "null" : typeof error} was thrown`);
+  if (!isError(error)) return new Error(`a ${error === null ? "null" : typeof error} was thrown`);
   const name = matching(CLASS, property(error, "name")) ?? "Error";
   const code = matching(CODE, property(error, "code")) ?? replyCode(error, name);
   const parts = [

@@ -3,6 +3,7 @@
 
 import type { MemoryDriver } from "../model/driver.ts";
 import { MemorySchemaError } from "../model/errors.ts";
+import { isError } from "../model/is-error.ts";
 import type { Executor } from "../sql/executor.ts";
 import { LostRaceError } from "../sql/lost-race.ts";
 import { sqlStateClass, sqlStateHadNoEffect } from "../sql/states.ts";
@@ -107,6 +108,6 @@ function toSchemaError(adapter: string, error: unknown): MemorySchemaError | und
 }
 
 function clientState(error: unknown): ClientState | undefined {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  const code: unknown = isError(error) ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" ? CLIENT_STATES.get(code) : undefined;
 }

@@ -1,6 +1,7 @@
 // How statements go over postgres.js: columns as plain text, and a transaction as a sequence of statements on one connection.
 // `sql.begin` is not used: when its connection closes, it throws where nobody can catch it (postgres.js 3.4.9).
 
+import { isError } from "../model/is-error.ts";
 import type { Row, Statement, Step } from "../sql/executor.ts";
 import type { PostgresJsClient, PostgresJsColumn, PostgresJsSender } from "./client.ts";
 
@@ -89,7 +90,7 @@ export async function pipeline(step: Step, statements: readonly Statement[]): Pr
 
 /** Whether PostgreSQL (or a pooler in its name) said this, also by another copy of the client. */
 export function isFromServer(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && error.name === "PostgresError" && "code" in error && typeof error.code === "string";
+  return isError(error) && error.name === "PostgresError" && "code" in error && typeof error.code === "string";
 }
 
 /** Whether the connection is gone with this error. */

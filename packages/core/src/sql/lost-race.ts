@@ -1,5 +1,7 @@
 // A statement that came second. It had no effect, and is judged before it is a failure: most callers just look again.
 
+import { isError } from "../model/is-error.ts";
+
 /** A row changed hands while the statement looked, again and again. Nothing was written. */
 export class LostRaceError extends Error {
   override readonly name = "LostRaceError";
@@ -11,5 +13,5 @@ export class LostRaceError extends Error {
  */
 export function isLostRace(error: unknown): boolean {
   // SQLSTATE serialization_failure; every client has it as `code`.
-  return error instanceof Error && Reflect.get(error, "code") === "40001";
+  return isError(error) && Reflect.get(error, "code") === "40001";
 }
