@@ -72,13 +72,16 @@ export function semanticSection(connection: Connection, dimensions: number, metr
       const named = `SELECT entry,${PARTS.join(",")},key,metadata,embedding FROM memory_semantic WHERE ${conditions}`;
       return connection.read(() => {
         let best: Candidate[] = [];
+        let least = minScore ?? Number.NEGATIVE_INFINITY;
         for (const row of connection.each(named, { ...scopeValues(scope), as_of: asOf })) {
           if (filter !== undefined && !matchesFilter({ metadata: readJson(row, "metadata") }, filter)) continue;
           const score = scoreOf(query, vectorOf(floatsOf(row)));
-          if (minScore !== undefined && score < minScore) continue;
+          if (score < least) continue;
           best.push({ row: { ...row, embedding: null }, score });
-          // Sorted now and then, so that no more than twice the limit is kept.
-          if (best.length === 2 * limit) best = best.sort(compareCandidates).slice(0, limit);
+          // Sorted now and then, so that no more than twice the limit is kept, and little that is far off.
+          if (best.length < 2 * limit) continue;
+          best = best.sort(compareCandidates).slice(0, limit);
+          least = best.at(-1)?.score ?? least;
         }
         return best
           .sort(compareCandidates)

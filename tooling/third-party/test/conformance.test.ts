@@ -14,8 +14,6 @@ const targets: readonly (readonly [metric: Metric | undefined, sequences: number
 ];
 
 for (const [metric, sequences] of targets) {
-  const file = makeFile(metric);
-  after(() => file[Symbol.dispose]());
   const random = { sequences, ...(metric === undefined ? {} : { metric }) };
-  memoryStoreConformance({ describe, test }, targetOver(file, metric), { random });
+  memoryStoreConformance({ describe, test }, targetOver(makeFile({ after }, metric), metric), { random });
 }

@@ -18,21 +18,23 @@ test("a file that is not there is refused, not made", () => {
   assert.throws(() => SqliteMemoryStore.open("/nowhere/memory.db"), { code: "MEMORY_SETTINGS", setting: "path" });
 });
 
-test("the schema can be run again over what is there", async () => {
-  using file = makeFile("cosine");
-  const database = new DatabaseSync(file.path);
+test("the schema can be run again over what is there", async (t) => {
+  const path = makeFile(t, "cosine");
+  const database = new DatabaseSync(path);
   database.exec(schemaSql({ dimensions: WIDTH }));
   database.close();
-  await using store = SqliteMemoryStore.open(file.path, { dimensions: WIDTH });
+  const store = SqliteMemoryStore.open(path, { dimensions: WIDTH });
+  t.after(() => store.close());
   await store.verify();
 });
 
-test("verify names every table, column and index that is missing or other", async () => {
-  using file = makeFile("cosine");
-  const database = new DatabaseSync(file.path);
+test("verify names every table, column and index that is missing or other", async (t) => {
+  const path = makeFile(t, "cosine");
+  const database = new DatabaseSync(path);
   database.exec(`DROP INDEX memory_profile_ids; DROP TABLE memory_erasures; DROP TRIGGER memory_working_removed;
     ALTER TABLE memory_episodes RENAME COLUMN source TO origin`);
-  await using store = new SqliteMemoryStore(database, { dimensions: WIDTH });
+  const store = new SqliteMemoryStore(database, { dimensions: WIDTH });
+  t.after(() => store.close());
   const error = await store.verify().catch((reason: unknown) => reason);
   assert.ok(isMemoryError(error, "MEMORY_SCHEMA"));
   for (const part of ["index memory_profile_ids", "column kind", "trigger memory_working_removed", "column source"]) {
@@ -45,22 +47,24 @@ test("verify names every table, column and index that is missing or other", asyn
   database.close();
 });
 
-test("verify refuses vectors of another width, and another metric", async () => {
-  using file = makeFile("l2");
-  await using wide = SqliteMemoryStore.open(file.path, { dimensions: WIDTH + 1, metric: "l2" });
+test("verify refuses vectors of another width, and another metric", async (t) => {
+  const path = makeFile(t, "l2");
+  const wide = SqliteMemoryStore.open(path, { dimensions: WIDTH + 1, metric: "l2" });
+  t.after(() => wide.close());
   await assert.rejects(wide.verify(), {
     code: "EMBEDDING_DIMENSION",
     expected: WIDTH + 1,
     received: WIDTH,
     schema: null,
   });
-  await using other = SqliteMemoryStore.open(file.path, { dimensions: WIDTH, metric: "inner" });
+  const other = SqliteMemoryStore.open(path, { dimensions: WIDTH, metric: "inner" });
+  t.after(() => other.close());
   await assert.rejects(other.verify(), { code: "MEMORY_SCHEMA" });
 });
 
-test("verify says of a borrowed connection what is unwise", async () => {
-  using file = makeFile("cosine");
-  const database = new DatabaseSync(file.path);
+test("verify says of a borrowed connection what is unwise", async (t) => {
+  const path = makeFile(t, "cosine");
+  const database = new DatabaseSync(path);
   database.exec("PRAGMA secure_delete=OFF");
   const events: MemoryEvent[] = [];
   const store = new SqliteMemoryStore(database, { onEvent: (event) => events.push(event) });
@@ -72,16 +76,18 @@ test("verify says of a borrowed connection what is unwise", async () => {
   database.close();
 });
 
-test("a store without `dimensions` holds no semantic memory, and the other kinds", async () => {
-  using file = makeFile("cosine");
-  await using store = SqliteMemoryStore.open(file.path);
+test("a store without `dimensions` holds no semantic memory, and the other kinds", async (t) => {
+  const path = makeFile(t, "cosine");
+  const store = SqliteMemoryStore.open(path);
+  t.after(() => store.close());
   const { working, profile, episodic, semantic } = store.capabilities;
   assert.deepEqual([working, profile, episodic, semantic], [true, true, true, false]);
 });
 
-test("nothing that was erased is left in the file or its log", async () => {
-  using file = makeFile("cosine");
-  await using store = SqliteMemoryStore.open(file.path, { dimensions: WIDTH });
+test("nothing that was erased is left in the file or its log", async (t) => {
+  const path = makeFile(t, "cosine");
+  const store = SqliteMemoryStore.open(path, { dimensions: WIDTH });
+  t.after(() => store.close());
   const embedding = Array.from({ length: WIDTH }, () => 1);
   await store.append(scope, "turns", "the secret of ada");
   await store.upsert(scope, { kind: "profile", scope, key: "city", value: "the secret of ada", source: "test" });
@@ -95,7 +101,7 @@ test("nothing that was erased is left in the file or its log", async () => {
     embedding,
   });
   const holds = () => {
-    const folder = dirname(file.path);
+    const folder = dirname(path);
     return readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes("the secret of ada"));
   };
   assert.notDeepEqual(holds(), []);
@@ -104,20 +110,20 @@ test("nothing that was erased is left in the file or its log", async () => {
   assert.deepEqual(holds(), []);
 });
 
-test("an append whose answer is lost is there once", async () => {
-  using file = makeFile("cosine");
-  const database = new DatabaseSync(file.path);
+test("an append whose answer is lost is there once", async (t) => {
+  const path = makeFile(t, "cosine");
+  const database = new DatabaseSync(path);
   const { driver } = faultyDriver(sqliteDriver(database), [{ on: "working.append", fault: "reply-lost" }]);
-  await using store = createMemoryStore(driver);
+  const store = createMemoryStore(driver);
+  t.after(() => store.close());
   assert.equal(await store.append(scope, "turns", "hello"), 1);
   assert.deepEqual((await store.read(scope, "turns"))?.value, ["hello"]);
   database.close();
 });
 
-test("a full disk is not retried, and nothing of the write is there", async () => {
-  using file = makeFile("cosine");
-  await using _store = SqliteMemoryStore.open(file.path);
-  const database = new DatabaseSync(file.path);
+test("a full disk is not retried, and nothing of the write is there", async (t) => {
+  const path = makeFile(t, "cosine");
+  const database = new DatabaseSync(path);
   const store = new SqliteMemoryStore(database);
   const { page_count } = database.prepare("PRAGMA page_count").get() ?? {};
   database.exec(`PRAGMA max_page_count=${page_count}`);

@@ -13,9 +13,9 @@ const user = { ...tenant, userId: "ada" };
 const session = { ...user, sessionId: "s1" };
 const whole = { ...session, agent: "guide" };
 
-test("everyday calls are planned by an index", async () => {
-  using file = makeFile("cosine");
-  const database = new DatabaseSync(file.path);
+test("everyday calls are planned by an index", async (t) => {
+  const path = makeFile(t, "cosine");
+  const database = new DatabaseSync(path);
   const texts = new Set<string>();
   const prepare = database.prepare.bind(database);
   database.prepare = (text, ...rest) => {

@@ -13,11 +13,11 @@ const PROCESSES = 4;
 const WRITES = 50;
 const scope = { tenantId: "acme", userId: "ada" };
 
-test("appends and facts of several processes are all there, in one order", async () => {
-  using file = makeFile();
+test("appends and facts of several processes are all there, in one order", async (t) => {
+  const path = makeFile(t);
   const writer = fileURLToPath(new URL("writer.ts", import.meta.url));
   const children = Array.from({ length: PROCESSES }, (_, index) =>
-    spawn(process.execPath, [...process.execArgv, writer, file.path, String(index), String(WRITES)], {
+    spawn(process.execPath, [...process.execArgv, writer, path, String(index), String(WRITES)], {
       stdio: "inherit",
     }),
   );
@@ -26,7 +26,8 @@ test("appends and facts of several processes are all there, in one order", async
     codes.map(([code]) => code),
     children.map(() => 0),
   );
-  await using store = SqliteMemoryStore.open(file.path);
+  const store = SqliteMemoryStore.open(path);
+  t.after(() => store.close());
   const turns = await store.read(scope, "turns");
   assert.ok(Array.isArray(turns?.value));
   assert.equal(new Set(turns.value).size, PROCESSES * WRITES);
@@ -38,10 +39,11 @@ test("appends and facts of several processes are all there, in one order", async
   );
 });
 
-test("a write waits for another connection's transaction without blocking the process", async () => {
-  using file = makeFile();
-  await using store = SqliteMemoryStore.open(file.path);
-  const other = new DatabaseSync(file.path);
+test("a write waits for another connection's transaction without blocking the process", async (t) => {
+  const path = makeFile(t);
+  const store = SqliteMemoryStore.open(path);
+  t.after(() => store.close());
+  const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
   const written = store.append(scope, "turns", "hello");
   // Reads go on, and so does this process, which then lets the writer in.
@@ -51,11 +53,12 @@ test("a write waits for another connection's transaction without blocking the pr
   other.close();
 });
 
-test("a write that waits in vain is unavailable and had no effect", async () => {
-  using file = makeFile();
+test("a write that waits in vain is unavailable and had no effect", async (t) => {
+  const path = makeFile(t);
   const settings = { attemptTimeoutMs: 30, maxAttempts: 2, backoffMs: 1 };
-  await using store = SqliteMemoryStore.open(file.path, { settings });
-  const other = new DatabaseSync(file.path);
+  const store = SqliteMemoryStore.open(path, { settings });
+  t.after(() => store.close());
+  const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
   await assert.rejects(store.append(scope, "turns", "hello"), { code: "MEMORY_UNAVAILABLE", attempts: 2 });
   other.exec("ROLLBACK");
