@@ -2,8 +2,10 @@
 // rule (validation, scope, masking, sizes, contradiction, decay, retry, deadlines, cursors) stands in core above it.
 //
 // Rules for a driver:
-// - Arguments arrive validated, scoped, masked and sized. Trust them; compare scope parts and keys by equality only.
+// - Arguments arrive validated, scoped, masked and sized. Trust them; compare scope parts and keys by equality only. No text
+//   holds a NUL or a lone surrogate, and no part of a scope is empty: an absent one may be stored as the empty text.
 // - One call is one atomic effect: wholly there or not at all, also when the connection dies in the middle.
+// - Calls overlap, as many as `concurrency` says, also calls that write to one key.
 // - Return plain data as it is stored; core validates every row once and raises `MemoryCorruptionError` for a bad one.
 // - Throw your client's own errors, and say in `isTransient`, `isExhausted`, `hadNoEffect` and `toMemoryError` what they are.
 // - Never retry and never time out: core calls again, with the same token, where that is right. Stop early on `call.signal`.
