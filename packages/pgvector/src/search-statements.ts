@@ -9,7 +9,7 @@ import type { Collection } from "./collection.ts";
 import type { Place } from "./extension.ts";
 import { graphOf, graphScopeSql } from "./graph.ts";
 import { METRICS } from "./metric.ts";
-import { APART, rankSql, type Sketch, sketchOf } from "./sketch.ts";
+import { APART, likelyBoundSql, rankSql, type Sketch, sketchOf } from "./sketch.ts";
 import { vectorText } from "./vector.ts";
 
 /** How a scope that is not larger than this is searched by a filter, or by signs: every record of it is looked at. */
@@ -80,17 +80,18 @@ export class SearchStatements {
   }
 
   /**
-   * The closest of the `depth` records that the first pass ranks highest. Facts: whether these are all; the highest rank among
-   * them, null where it is not known; that of the one at the end of their first third. Rows: a record, its distance, its rank.
+   * The closest of the `depth` records that the first pass ranks highest. Facts: whether these are all; what no other is closer
+   * than, or by signs is likely to be, null where it is not known; the rank of the one at the end of their first third. Rows: a record, its distance, its rank.
    */
   ranked(request: NearestRequest, depth: number): Statement {
     const asked = this.#asked(request);
     const { p, isOfTenant, within, isValid, matches } = asked;
     const rank = rankSql(this.#dimensions, this.#metric, (name) => this.#operator(name));
     const most = p.add(depth, "::bigint");
-    const { isHalf } = this.#sketch;
+    const { isHalf, hasNorm } = this.#sketch;
     const gate = isHalf ? "" : ` AND NOT ${IS_SMALL}`;
-    const ranks = `SELECT ${columnsOf("a", HANDLE)},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid}${gate} ORDER BY rank NULLS FIRST LIMIT ${most}`;
+    const norm = isHalf || !hasNorm ? "" : ",a.norm";
+    const ranks = `SELECT ${columnsOf("a", HANDLE)}${norm},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid}${gate} ORDER BY rank NULLS FIRST LIMIT ${most}`;
     const own = PART_COLUMNS.map((name) => `a.${name} ${APART}=c.${name}`);
     const conditions = [isOfTenant, ...own, "a.handle=c.handle", isValid, ...matches];
     const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,${isHalf ? "NULL::float8" : rank} AS rank FROM ${this.#records} a WHERE ${conditions.join(" AND ")} OFFSET 0`;
@@ -98,7 +99,8 @@ export class SearchStatements {
     const handles = `SELECT DISTINCT ${columnsOf("c", HANDLE)} FROM c`;
     const handed = `SELECT a.* FROM (${handles}) c CROSS JOIN LATERAL (${found}) a`;
     const isWhole = `(SELECT count(*) FROM c)<${most}`;
-    const highest = bits("(SELECT CASE WHEN bool_or(c.rank IS NULL) THEN NULL ELSE max(c.rank) END FROM c)");
+    const bound = isHalf ? "max(c.rank)" : likelyBoundSql(this.#dimensions, this.#metric);
+    const highest = bits(`(SELECT CASE WHEN bool_or(c.rank IS NULL) THEN NULL ELSE ${bound} END FROM c)`);
     if (isHalf) {
       const parts = [`c AS MATERIALIZED (${ranks})`];
       return this.#statement(asked, { parts, found: handed, facts: [isWhole, highest, "NULL"] });

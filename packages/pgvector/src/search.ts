@@ -24,7 +24,10 @@ interface Answer {
   readonly rows: readonly Row[];
   /** Nothing was left out that was not looked at. */
   readonly isWhole: boolean;
-  /** Of the first pass, the highest rank that was looked at; of a graph, how much farther its answer is than hits among themselves. */
+  /**
+   * Of the first pass, what nothing else is closer than, or by signs is likely to be; of a graph, how much farther its answer is
+   * than hits among themselves.
+   */
   readonly highest: number | undefined;
   readonly third: number | undefined;
 }
@@ -80,7 +83,7 @@ export async function search(
   for (const depth of isFiltered ? [deep(DEEPER_UNDER_A_FILTER)] : first) {
     const answer = await ask(statements.ranked(request, depth));
     const comparable = (distance: number) => (metric === "l2" ? Math.sign(distance) * distance * distance : distance);
-    if (answer.isWhole || (isHalf ? isProven(request, answer, comparable) : isSure(request, answer)))
+    if (answer.isWhole || (isProven(request, answer, comparable) && (isHalf || isSure(request, answer))))
       return hits(answer);
   }
   return hits(await ask(statements.exact(request)));
@@ -96,8 +99,8 @@ export async function search(
   }
 }
 
-// Whether no record that was not looked at can be closer than the last of the answer. What the first pass ranks by is never
-// above a record's distance, so those that it ranked lower than all that were looked at are at least that far.
+// Whether no record that was not looked at can be closer than the last of the answer. What the first pass ranks by half
+// precision is never above a record's distance, so those that it ranked lower than all that were looked at are at least that far.
 function isProven(
   { limit, minScore }: NearestRequest,
   { rows, highest }: Answer,
@@ -109,8 +112,9 @@ function isProven(
   return highest !== undefined && bound !== undefined && Number.isFinite(bound) && comparable(bound) < highest;
 }
 
-// Signs prove nothing. But where what is closest thins out long before the last of what was looked at, hardly anything close
-// lies beyond it; where signs tell nothing, everything has one rank and this is not so.
+// Signs prove nothing: what no other is closer than is only likely, and less so where signs go together. But where what is
+// closest thins out long before the last of what was looked at, hardly anything close lies beyond it; where signs tell nothing,
+// everything has one rank and this is not so.
 function isSure({ limit }: NearestRequest, { rows, third }: Answer): boolean {
   return rows.length === limit && third !== undefined && rows.every((row) => (rankOf(row) ?? Number.NaN) < third);
 }

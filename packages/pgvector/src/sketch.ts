@@ -95,3 +95,18 @@ export function rankSql(dimensions: number, metric: Metric, operator: (name: str
   const cosine = `cos(pi()*${differing}/${dimensions})`;
   return { cosine: differing, inner: `-${length}*${cosine}`, l2: `${apart}+2*${length}*(1-${cosine})` }[metric];
 }
+
+/**
+ * Of candidates `c` that were ranked by signs: what nothing that was ranked lower is likely to be closer than (by l2: its
+ * square). As many signs differ as coins fall heads, so that three standard errors of the angle, and with it of the cosine,
+ * are at most this.
+ */
+export function likelyBoundSql(dimensions: number, metric: Metric): string {
+  const error = 3 * (Math.PI / 2 / Math.sqrt(dimensions));
+  const byLength = `${error}*max(c.norm)*(SELECT norm FROM q)`;
+  return {
+    cosine: `1-cos(pi()*max(c.rank)/${dimensions})-${error}`,
+    inner: `max(c.rank)-${byLength}`,
+    l2: `max(c.rank)-2*${byLength}`,
+  }[metric];
+}
