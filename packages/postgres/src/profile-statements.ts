@@ -239,10 +239,11 @@ export class ProfileStatements {
     const isLong = isOfAny && reach === "under";
     const most = `LIMIT ${isLong ? limit : p.add(limit, "::bigint")}`;
     const versions = `SELECT ${columns} FROM ${this.#versions} a WHERE ${conditions.join(" AND ")}`;
-    // Of one key under a wide scope: the scopes that have it, and of each its versions.
+    // Of one key under a wide scope: the scopes that have it, and of each its versions; one scope more than a page has
+    // versions, for of the scope that it goes on in none may be left.
     const page = isOfAny
       ? `${versions} ORDER BY ${order("a")} ${most}`
-      : `SELECT a.* FROM (SELECT b.user_id,b.session_id,b.agent FROM ${this.#versions} b WHERE ${keys.join(" AND ")} ORDER BY b.user_id,b.session_id,b.agent ${most}) p` +
+      : `SELECT a.* FROM (SELECT b.user_id,b.session_id,b.agent FROM ${this.#versions} b WHERE ${keys.join(" AND ")} ORDER BY b.user_id,b.session_id,b.agent ${most}+1) p` +
         ` CROSS JOIN LATERAL (${versions} ORDER BY a.version ${most}) a ORDER BY p.user_id,p.session_id,p.agent,a.version ${most}`;
     const same =
       "a.tenant_id=v.tenant_id AND a.user_id=v.user_id AND a.session_id=v.session_id AND a.agent=v.agent AND a.key=v.key";
