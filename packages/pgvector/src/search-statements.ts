@@ -146,14 +146,13 @@ export class SearchStatements {
   byGraph(request: NearestRequest, ofScope: MemoryScope | undefined, depth: number): Statement {
     // What is no part of the statement must be no parameter of it.
     const asked = this.#asked(request, ofScope === undefined);
-    const { p, tenant, parts, isValid, matches } = asked;
+    const { tenant, parts, isValid, matches } = asked;
     const { expression, operator } = graphOf(this.#dimensions, this.#metric);
     const within =
       ofScope === undefined ? `COALESCE(${[tenant, ...parts].join(" AND ")},false)` : graphScopeSql("a.", ofScope);
     const conditions = [within, isValid, ...matches].join(" AND ");
-    const many = p.add(depth, "::bigint");
     const settings = [
-      ["hnsw.ef_search", `greatest(${LEAST_EF},least(${MOST_EF},${many}))::text`],
+      ["hnsw.ef_search", `'${Math.max(LEAST_EF, Math.min(MOST_EF, depth))}'`],
       ["hnsw.iterative_scan", "'relaxed_order'"],
       ["hnsw.max_scan_tuples", `'${MOST_SCANNED}'`],
     ].map(([name, value]) => `set_config('${name}',${value},true)`);
@@ -161,7 +160,7 @@ export class SearchStatements {
     // By inner product nothing is near to itself.
     const nearness = this.#operator(this.#metric === "inner" ? "<=>" : METRICS[this.#metric].operator);
     const copy = `${this.#extension}.subvector(a.embedding,1,${this.#dimensions})`;
-    const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,a.embedding ${nearness} (SELECT v FROM q) AS apart,${copy} AS vector FROM ${this.#records} a WHERE s.done AND ${conditions} ORDER BY ${over("a.embedding")} ${this.#operator(operator)} (SELECT ${over("q.v")} FROM q) LIMIT ${many}`;
+    const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,a.embedding ${nearness} (SELECT v FROM q) AS apart,${copy} AS vector FROM ${this.#records} a WHERE s.done AND ${conditions} ORDER BY ${over("a.embedding")} ${this.#operator(operator)} (SELECT ${over("q.v")} FROM q) LIMIT ${depth}`;
     const closest = `SELECT c.apart,c.vector,row_number() OVER () AS place FROM c ORDER BY c.apart LIMIT ${COMPARED}`;
     const between = `SELECT min(n.vector ${nearness} o.vector) AS apart FROM n CROSS JOIN n o WHERE n.place<>o.place GROUP BY n.place`;
     const farther = `(SELECT min(n.apart) FROM n)/nullif((SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b.apart) FROM (${between}) b),0)`;
@@ -172,7 +171,7 @@ export class SearchStatements {
         `n AS MATERIALIZED (${closest})`,
       ],
       found: `SELECT ${columnsOf("c", RECORD_COLUMNS)},c.distance,NULL::float8 AS rank FROM c`,
-      facts: [`(SELECT count(*) FROM c)=${many}`, bits(farther), "NULL"],
+      facts: [`(SELECT count(*) FROM c)=${depth}`, bits(farther), "NULL"],
     });
   }
 

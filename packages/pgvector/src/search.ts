@@ -38,9 +38,12 @@ const LARGE_BY_SIGNS = 1_000;
 /** Of a graph over everything a scope is found where it is no less than one in so many; and this is enough at any rate. */
 const LEAST_SHARE = 50;
 const LARGE_AT_ANY_RATE = 50_000;
-/** How many times the limit a graph is asked for, and the least. */
+/**
+ * How many a graph is asked for: the first of these that is twice the limit. They are part of the statement, so they are few:
+ * the planner takes a number that it does not know for a tenth of the table, and plans anew each time.
+ */
 const BY_GRAPH = 2;
-const LEAST_BY_GRAPH = 20;
+const GRAPH_DEPTHS = [20, 50, 100, 200, 500, 1_000, 2_000] as const;
 /**
  * How many times as far from what was asked as from each other the hits of a graph may be. Where something like it is known
  * they were 0.3 to 1.3 times as far (by l2, with lengths of all sorts, up to 1.65), elsewhere 1.5 to 5 times, in any number of
@@ -74,7 +77,7 @@ export async function search(
   const hasOwnGraph = reach === "exact" && has(scope);
   const hasGraph = hasOwnGraph || (!place.isPartitioned && has(undefined) && (await isLarge()));
   if (hasGraph) {
-    const many = Math.max(BY_GRAPH * limit, LEAST_BY_GRAPH);
+    const many = GRAPH_DEPTHS.find((depth) => depth >= BY_GRAPH * limit) ?? GRAPH_DEPTHS[6];
     const answer = await ask(statements.byGraph(request, hasOwnGraph ? scope : undefined, many));
     if (answer.isWhole && answer.highest !== undefined && answer.highest < MOST_FARTHER) return hits(answer);
   }
