@@ -51,7 +51,7 @@ function judgeRemoval(finding: Finding, released: string, next: string): readonl
 }
 
 /** A finding as one line. */
-export function sayFinding({ packageName, path, reason, says }: Finding): string {
+function sayFinding({ packageName, path, reason, says }: Finding): string {
   return `${packageName}: ${path} ${says} (${reason})`;
 }
 

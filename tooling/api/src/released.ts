@@ -7,7 +7,7 @@ import { type Family, type FamilyPackage, readFamily } from "./families.ts";
 import { readSurface, type Surface } from "./surface.ts";
 
 /** Where a package keeps the declarations of its last release. */
-export const releasedFolder = "etc/released";
+const releasedFolder = "etc/released";
 
 /** Reads what the packages in `folder` promised at their last release; empty before the first. */
 export function readReleased(folder: string): Family {

@@ -36,5 +36,9 @@ export function compareLeaves(
 function isFit({ checker }: Comparison, before: ts.Type, after: ts.Type, role: Role): boolean {
   // Each declaration makes a unique symbol of its own; the name is what is left to compare.
   if (before.flags & after.flags & ts.TypeFlags.UniqueESSymbol) return before.symbol.name === after.symbol.name;
+  // To the compiler a member of an enum is of that enum, whole; whether the others are the same is seen at the enum.
+  if (before.flags & after.flags & ts.TypeFlags.EnumLiteral && before.isLiteral() && after.isLiteral()) {
+    return before.symbol.name === after.symbol.name && before.value === after.value;
+  }
   return role === "given" ? checker.isTypeAssignableTo(after, before) : checker.isTypeAssignableTo(before, after);
 }

@@ -303,4 +303,10 @@ export const minorPairs: readonly Pair[] = [
     "export interface Settings { readonly size: number; readonly name: string } export function open(options: Partial<Settings>): void; ",
     "added: Settings.name",
   ],
+  [
+    "what is handed in and back again may be more alternatives",
+    "/** @handedIn */ export interface Driver { get(): 'a' | 'b' } export function open(driver: Driver): void; export function driver(): Driver;",
+    "/** @handedIn */ export interface Driver { get(): 'a' | 'b' | 'c' } export function open(driver: Driver): void; export function driver(): Driver;",
+    "takes-more: Driver.get()",
+  ],
 ];
