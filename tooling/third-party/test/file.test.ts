@@ -108,16 +108,61 @@ test("nothing that was erased is left in the file or its log", async (t) => {
   const { counts } = await store.erase(scope);
   assert.deepEqual(counts, { working: 1, profile: 1, episodic: 1, semantic: 1 });
   assert.deepEqual(holds(), []);
+  const database = new DatabaseSync(path);
+  const tables = database
+    .prepare("SELECT name FROM sqlite_schema WHERE type='table' AND name<>'memory_settings'")
+    .all();
+  assert.equal(tables.length, 8);
+  const full = tables.filter(({ name }) => database.prepare(`SELECT 1 FROM ${name}`).get() !== undefined);
+  assert.deepEqual(full, [], "bookkeeping is left");
+  database.close();
 });
 
-test("an append whose answer is lost is there once", async (t) => {
-  const path = makeFile(t, "cosine");
+test("what is called again because its answer was lost is there once, also when others wrote meanwhile", async (t) => {
+  const path = makeFile(t);
   const database = new DatabaseSync(path);
-  const { driver } = faultyDriver(sqliteDriver(database), [{ on: "working.append", fault: "reply-lost" }]);
-  const store = createMemoryStore(driver);
-  t.after(() => store.close());
-  assert.equal(await store.append(scope, "turns", "hello"), 1);
-  assert.deepEqual((await store.read(scope, "turns"))?.value, ["hello"]);
+  const others = SqliteMemoryStore.open(path);
+  t.after(() => others.close());
+  const fact = (value: string) => ({ kind: "profile", scope, key: "city", value, source: "test" }) as const;
+  const driver = sqliteDriver(database);
+  const { working, profile } = driver;
+  assert.ok(working !== undefined && profile !== undefined);
+  const methods = ["working.append", "profile.commit", "episodic.log", "erasure.tombstone", "erasure.sweep"];
+  const plan = methods.map((on) => ({ on, fault: "reply-lost" as const }));
+  const faulty = faultyDriver(
+    {
+      ...driver,
+      working: {
+        ...working,
+        async append(request, call) {
+          const reply = await working.append(request, call);
+          if (call.attempt === 1) await others.append(scope, "turns", "theirs");
+          return reply;
+        },
+      },
+      profile: {
+        ...profile,
+        async commit(request, call) {
+          const isWritten = await profile.commit(request, call);
+          if (call.attempt === 1) await others.upsert(scope, fact("theirs"));
+          return isWritten;
+        },
+      },
+    },
+    plan,
+  );
+  const store = createMemoryStore(faulty.driver);
+  assert.equal(await store.append(scope, "turns", "ours"), 1);
+  assert.deepEqual((await store.read(scope, "turns"))?.value, ["ours", "theirs"]);
+  assert.equal((await store.upsert(scope, fact("ours"))).version, 1);
+  assert.deepEqual(
+    (await store.history(scope, "city")).map(({ value }) => value),
+    ["ours", "theirs"],
+  );
+  await store.log(scope, { kind: "episodic", scope, key: "day", value: "ours", source: "test" });
+  assert.equal((await store.episodes(scope)).length, 1);
+  assert.deepEqual((await store.erase(scope)).counts, { working: 1, profile: 2, episodic: 1 });
+  for (const method of methods) assert.ok(faulty.calls.filter((call) => call === method).length > 1, method);
   database.close();
 });
 
