@@ -16,6 +16,8 @@ import { type Declarations, writePackage } from "./project.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 let folder = "";
+// Each comparison on disk reads the compiler's libraries anew, about a second on a machine at rest.
+const slow = { timeout: 120_000 };
 
 beforeEach(() => {
   folder = mkdtempSync(join(realpathSync(tmpdir()), "memory-release-"));
@@ -157,7 +159,7 @@ test("what is removed after 1.0 needs the major too where it was deprecated", ()
   ]);
 });
 
-describe("a family", () => {
+describe("a family", slow, () => {
   const driver = "export interface Driver { get(key: string): string }";
   const users = `import type { Driver } from "@memory/core/driver";\nexport declare function open(driver: Driver): void;`;
 
@@ -217,7 +219,7 @@ describe("a family", () => {
   });
 });
 
-describe("what was released", () => {
+describe("what was released", slow, () => {
   test("is kept beside the package, and differs from it by nothing until something changes", () => {
     const write = (part: string) =>
       side("packages", "1.0.0", { index: `export type { Part } from "./model/part.ts";`, "model/part": part });
@@ -233,52 +235,38 @@ describe("what was released", () => {
   });
 });
 
-describe("the command", () => {
-  // Each run reads the libraries anew.
-  const busyMs = 120_000;
+describe("the command", slow, () => {
   const run = (...args: readonly string[]) => {
     const result = spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8" });
     return { code: result.status, out: result.stdout, err: result.stderr };
   };
 
-  test(
-    "classify prints the classification as JSON, and ends with 1 for what breaks and 0 for what does not",
-    () => {
-      side("before", "1.0.0", index(two));
-      side("after", "1.0.0", index(one));
-      const broken = run("classify", "--before", "before", "--after", "after");
-      const parsed: Classification = JSON.parse(broken.out);
-      expect(parsed).toMatchObject({ change: "breaking", size: "major", findings: [{ path: "index: write" }] });
-      expect(broken.code).toBe(1);
-      expect(run("classify", "--before", "after", "--after", "before").code).toBe(0);
-    },
-    busyMs,
-  );
+  test("classify prints the classification as JSON, and ends with 1 for what breaks and 0 for what does not", () => {
+    side("before", "1.0.0", index(two));
+    side("after", "1.0.0", index(one));
+    const broken = run("classify", "--before", "before", "--after", "after");
+    const parsed: Classification = JSON.parse(broken.out);
+    expect(parsed).toMatchObject({ change: "breaking", size: "major", findings: [{ path: "index: write" }] });
+    expect(broken.code).toBe(1);
+    expect(run("classify", "--before", "after", "--after", "before").code).toBe(0);
+  });
 
-  test(
-    "check reads the changesets, and release keeps the surface that the next check goes by",
-    () => {
-      side("packages", "1.0.0", index(deprecated(told)));
-      expect(run("release", "--packages", "packages").code).toBe(0);
-      side("packages", "1.0.0", index(one));
-      mkdirSync(join(folder, "changesets"));
-      const check = () => run("check", "--after", "packages", "--changesets", "changesets");
-      expect(check()).toMatchObject({ code: 1 });
-      writeFileSync(join(folder, "changesets", "shim.md"), `---\n"@memory/core": major\n---\n\nGone.\n`);
-      expect(check()).toMatchObject({ code: 0 });
-    },
-    busyMs,
-  );
+  test("check reads the changesets, and release keeps the surface that the next check goes by", () => {
+    side("packages", "1.0.0", index(deprecated(told)));
+    expect(run("release", "--packages", "packages").code).toBe(0);
+    side("packages", "1.0.0", index(one));
+    mkdirSync(join(folder, "changesets"));
+    const check = () => run("check", "--after", "packages", "--changesets", "changesets");
+    expect(check()).toMatchObject({ code: 1 });
+    writeFileSync(join(folder, "changesets", "shim.md"), `---\n"@memory/core": major\n---\n\nGone.\n`);
+    expect(check()).toMatchObject({ code: 0 });
+  });
 
-  test(
-    "ends with 2 where nothing could be compared",
-    () => {
-      expect(run("classify", "--before", "before").code).toBe(2);
-      expect(run("publish").code).toBe(2);
-      expect(run("check", "--nonsense").code).toBe(2);
-      side("before", "1.0.0", index(`export type { Part } from "./part.ts";`));
-      expect(run("classify", "--before", "before", "--after", "before").code).toBe(2);
-    },
-    busyMs,
-  );
+  test("ends with 2 where nothing could be compared", () => {
+    expect(run("classify", "--before", "before").code).toBe(2);
+    expect(run("publish").code).toBe(2);
+    expect(run("check", "--nonsense").code).toBe(2);
+    side("before", "1.0.0", index(`export type { Part } from "./part.ts";`));
+    expect(run("classify", "--before", "before", "--after", "before").code).toBe(2);
+  });
 });
