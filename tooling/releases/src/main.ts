@@ -15,10 +15,18 @@ for (const path of globSync("packages/*/package.json", { cwd: root }).sort()) {
   const manifest: { name: string; version: string; peerDependencies?: Record<string, string> } = JSON.parse(text);
   const range = manifest.peerDependencies?.["@memory/core"];
   if (range === undefined) continue;
+  checkTags(range);
   const next = peerRange(range, manifest.version, readImports(dirname(path)), released);
   console.log(`${manifest.name}: @memory/core ${next}`);
   if (next !== range)
     writeFileSync(join(root, path), text.replace(`"@memory/core": "${range}"`, `"@memory/core": "${next}"`));
+}
+
+// Without its tags a clone would look like one that has released nothing, and every floor would rise.
+function checkTags(range: string): void {
+  const floor = /^>=(\S+)/.exec(range)?.[1] ?? "";
+  if (floor === "0.0.0" || floor.endsWith(".0.0") || released.some(({ version }) => version === floor)) return;
+  throw new Error(`git has no tag @memory/core@${floor}, which "${range}" names: fetch the tags (git fetch --tags)`);
 }
 
 function readImports(folder: string): ReadonlyMap<string, ReadonlySet<string>> {
