@@ -23,7 +23,8 @@ interface Owned {
 
 /**
  * Profiles and episodes in PostgreSQL 15 and newer. The tables are made by the platform's migrations (`schemaSql`), never
- * by the store; `verify()` says what is missing. One operation is one round trip, but for a belief write, which is two.
+ * by the store; `verify()` says what is missing. One operation is one round trip, but for a belief write, which is two, and an
+ * erasure, which is four; a key that is contradicted, or was written out of order, takes one more.
  *
  * @example
  * ```ts

@@ -135,6 +135,31 @@ describe.skipIf(lane.isMissing)("connections of the store's own", () => {
     await waitFor("the store to go on", async () => (await store.log(newScope(), episode("e"))).id === "e");
   });
 
+  it.each([true, false])(
+    "replaces a connection that has prepared 256 statements, and no other: %s",
+    async (prepare) => {
+      await using store = connect({ poolSize: 1, prepare });
+      const scope = newScope();
+      const backend = () =>
+        server.psql(
+          "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND query LIKE '%memory%episodes%' AND pid <> pg_backend_pid()",
+        );
+      const ask = (names: number, values: number) => {
+        const filter = [...Array(names).keys()].map((n) => [`n${n}`, [...Array(values).keys()]] as const);
+        return store.episodes(scope, { filter: Object.fromEntries(filter) });
+      };
+      await ask(1, 1);
+      const first = await backend();
+      for (let n = 0; n < 300; n += 1) await ask(1, 1);
+      expect(await backend()).toBe(first);
+      for (let n = 0; n < 255; n += 1) await ask(1 + (n % 3), 2 + Math.floor(n / 3));
+      // It goes before the next call is answered, but not in the same instant.
+      await ask(1, 1);
+      if (prepare) await waitFor("the connection to go", async () => (await backend()) !== first);
+      else expect(await backend()).toBe(first);
+    },
+  );
+
   it("says after all attempts that a refused connection had no effect", async () => {
     await using store = connect({ dsn: "postgres://agent@127.0.0.1:1/memory" });
     await expect(store.log(newScope(), episode("e"))).rejects.toMatchObject({

@@ -15,6 +15,11 @@ import { connected, dial, type Host } from "./socket.ts";
 
 /** How long a connection is used before a new one takes its place, so that a new primary or a new address is found. */
 const LIFETIME_MS = 30 * 60_000;
+/**
+ * How many statements a connection prepares before a new one takes its place. The server keeps each with its plan, up to half
+ * a megabyte, and the lists of a filter make as many as there are lengths of them.
+ */
+const MOST_PREPARED = 256;
 /** How long a server may take to hear that a statement is to stop, before the connection is closed. */
 const GRACE_MS = 1_000;
 
@@ -78,13 +83,14 @@ export class Slot {
     return this.#hasLostHost;
   }
 
+  /** Whether it may be used once more: it did not fail, is not too old, and did not prepare too much. */
   isFit(): boolean {
-    return !this.#isBroken && performance.now() < this.#retiresAt;
+    return !this.#isBroken && performance.now() < this.#retiresAt && this.#prepared.size < MOST_PREPARED;
   }
 
   /** Whether all of these were run on this connection before, so that they can be sent at once. */
   knows(statements: readonly Statement[]): boolean {
-    return !this.#isBroken && this.#manner.prepare && statements.every(({ text }) => this.#prepared.has(text));
+    return !this.#isBroken && statements.every(({ text }) => this.#prepared.has(text));
   }
 
   /**
@@ -116,7 +122,7 @@ export class Slot {
     });
     try {
       const found = await sent.rows;
-      this.#prepared.add(statement.text);
+      if (this.#manner.prepare) this.#prepared.add(statement.text);
       return found;
     } catch (error) {
       if (isReadOnly(error)) this.#hasLostHost = true;
