@@ -7,6 +7,7 @@ import { audit } from "./audit.ts";
 import { openHandles, surplus } from "./handles.ts";
 import { monotonicMs, recordTo } from "./history.ts";
 import type { ClientPlan, News, Order } from "./orders.ts";
+import { placesOf } from "./outcome.ts";
 import { followParent, partFromParent } from "./parent.ts";
 import { StepsClock } from "./steps-clock.ts";
 import { CALL_BUDGET_MS, type Opening, PATIENT, SETTINGS, storeNamed } from "./stores.ts";
@@ -86,7 +87,7 @@ class Client {
   async #close(): Promise<void> {
     for (const { name, store } of this.#benches) {
       const began = monotonicMs();
-      await store.close().catch((error: unknown) => this.note("close", `${name}: ${errorName(error)}`));
+      await store.close().catch((error: unknown) => this.note("close", `${name}: ${placesOf(error)}`));
       const tookMs = monotonicMs() - began;
       if (tookMs > CALL_BUDGET_MS) this.note("unsettled", `${name}: close took ${Math.round(tookMs)} ms`);
     }
@@ -121,9 +122,9 @@ process.on("message", (order: Order) => {
   } else void client?.obey(order);
 });
 followParent();
-process.on("unhandledRejection", (reason) => client?.note("unhandled rejection", errorName(reason)));
+process.on("unhandledRejection", (reason) => client?.note("unhandled rejection", placesOf(reason)));
 process.on("uncaughtException", (error) => {
-  client?.note("uncaught exception", errorName(error));
+  client?.note("uncaught exception", placesOf(error));
   process.exitCode = 70;
 });
 process.on("warning", ({ name }) => {
@@ -132,14 +133,6 @@ process.on("warning", ({ name }) => {
 
 function tell(news: News): void {
   process.send?.(news);
-}
-
-// Only its class and its place: a message could hold anything.
-function errorName(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const code: unknown = Reflect.get(error, "code");
-  const places = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-  return `${error.name} ${typeof code === "string" ? code : ""} ${places.slice(0, 4).join(" ")}`;
 }
 
 function heapBytes(): number {

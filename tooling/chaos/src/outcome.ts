@@ -14,7 +14,7 @@ export class GivenUp extends Error {
 /** How a call ended that rejected. */
 export interface Ending {
   readonly outcome: Outcome;
-  /** The code of an error of ours; `aborted`; `untyped:<class>` for what is none. */
+  /** The code of an error of ours; `aborted`; `untyped:` with class and places (see {@link placesOf}) for what is none. */
   readonly code: string;
 }
 
@@ -22,7 +22,7 @@ export interface Ending {
 export function endingOf(error: unknown): Ending {
   if (error instanceof GivenUp) return { outcome: "unknown", code: "aborted" };
   if (!isMemoryError(error)) {
-    return { outcome: "unknown", code: `untyped:${error instanceof Error ? error.name : typeof error}` };
+    return { outcome: "unknown", code: `untyped:${placesOf(error)}` };
   }
   const { code } = error;
   if (isMemoryError(error, "MEMORY_UNAVAILABLE")) {
@@ -35,6 +35,18 @@ export function endingOf(error: unknown): Ending {
   }
   return { outcome: "refused", code };
 }
+
+/** An error's class, its code and where it was thrown; of its message nothing, which could hold anything. */
+export function placesOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code: unknown = Reflect.get(error, "code");
+  const frames = (error.stack ?? "").split("\n").filter((line) => FRAME.test(line));
+  const places = frames.slice(0, PLACES).map((line) => line.trim().replace(/\(?\S*\/(?=[^/]+:\d)/, "("));
+  return [error.name, ...(typeof code === "string" ? [code] : []), ...places].join(" ");
+}
+
+const FRAME = /^ +at .*:\d+:\d+\)?$/;
+const PLACES = 5;
 
 const ANYWHERE: readonly string[] = ["MEMORY_UNAVAILABLE", "POOL_EXHAUSTED", "aborted"];
 

@@ -6,7 +6,7 @@ import { openHandles, surplus } from "./handles.ts";
 import { Histogram } from "./histogram.ts";
 import type { Line } from "./history.ts";
 import { operationNamed } from "./operations/all.ts";
-import { mayBe } from "./outcome.ts";
+import { mayBe, placesOf } from "./outcome.ts";
 import { followParent, partFromParent } from "./parent.ts";
 import { type Addresses, type Opening, SETTINGS, storeNamed } from "./stores.ts";
 import { Workload } from "./workload.ts";
@@ -66,8 +66,8 @@ process.on("message", (order: SoakOrder) => {
   else void end();
 });
 followParent();
-process.on("unhandledRejection", (reason) => flaws.push(`unhandled rejection: ${nameOf(reason)}`));
-process.on("uncaughtException", (error) => flaws.push(`uncaught exception: ${nameOf(error)}`));
+process.on("unhandledRejection", (reason) => flaws.push(`unhandled rejection: ${placesOf(reason)}`));
+process.on("uncaughtException", (error) => flaws.push(`uncaught exception: ${placesOf(error)}`));
 process.on("warning", ({ name }) => name !== "ExperimentalWarning" && flaws.push(`warning: ${name}`));
 
 function begin({ seed, canary, stores: names, addresses, callers }: SoakPlan): void {
@@ -136,10 +136,4 @@ async function end(): Promise<void> {
 
 function tell(news: SoakNews): void {
   process.send?.(news);
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error
-    ? `${error.name} ${(error.stack ?? "").split("\n").slice(1, 4).join(" ")}`
-    : typeof error;
 }
