@@ -29,6 +29,12 @@ type Metric = NonNullable<EngineOptions["metric"]>;
 
 const METRICS: readonly Metric[] = ["cosine", "l2", "inner"];
 
+/** What each command would pass over in silence: whoever imports for one tenant must not think that the file's own does not count. */
+const FOREIGN = {
+  export: ["to", "as-is"],
+  import: ["from", "tenant", "user", "session", "agent"],
+} as const;
+
 const HELP = `npm run transfer -- export --from ENGINE --tenant T [--user U] [--session S] [--agent A] --file FILE
 npm run transfer -- import --to ENGINE --file FILE
 
@@ -185,21 +191,28 @@ function parseArguments(args: readonly string[]): Arguments & { readonly command
   if ((command !== "export" && command !== "import") || more.length > 0) {
     throw new ArgumentError("name one command: export or import");
   }
+  const foreign = FOREIGN[command].find((name) => values[name] !== undefined);
+  if (foreign !== undefined) throw new ArgumentError(`an ${command} takes no --${foreign}`);
   if (file === "") throw new ArgumentError("name the file with --file");
   return {
     ...none,
     command,
     kinds: kinds === undefined ? KINDS : kinds.split(",").map(kindNamed),
-    scope:
-      tenant === undefined
-        ? undefined
-        : memoryScope({
-            tenantId: tenant,
-            ...(user === undefined ? {} : { userId: user }),
-            ...(session === undefined ? {} : { sessionId: session }),
-            ...(agent === undefined ? {} : { agent }),
-          }),
+    scope: tenant === undefined ? undefined : scopeOf(tenant, user, session, agent),
   };
+}
+
+function scopeOf(
+  tenantId: string,
+  userId: string | undefined,
+  sessionId: string | undefined,
+  agent: string | undefined,
+): MemoryScope {
+  try {
+    return memoryScope({ tenantId, userId, sessionId, agent });
+  } catch (error) {
+    throw new ArgumentError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function readArguments(args: readonly string[]) {

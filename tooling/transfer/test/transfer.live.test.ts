@@ -221,6 +221,11 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       [["import", "--to", "servers", "--file", "f", "--kinds", "dreams"], /no kind "dreams"/],
       [["import", "--to", "servers", "--file", "f", "--metric", "ell2"], /no metric "ell2"/],
       [["import", "--to", "servers", "--fil", "f"], /--fil/],
+      [["import", "--to", "servers", "--file", "f", "--dimensions", "3", "--tenant", "acme"], /no --tenant/],
+      [["import", "--to", "servers", "--file", "f", "--dimensions", "3", "--agent", "a"], /no --agent/],
+      [["export", "--from", "servers", "--file", "f", "--tenant", "acme", "--as-is"], /no --as-is/],
+      [["export", "--from", "servers", "--file", "f", "--tenant", ""], /tenantId/],
+      [["export", "--from", "servers", "--file", "f", "--tenant", "acme", "--user", " "], /userId/],
     ])("%j cannot be used: exit code 2, and how it is called", async (args, text) => {
       const { code, said } = await run(...args);
       expect(code).toBe(2);
