@@ -106,8 +106,11 @@ async function openEmbedded(folder: string, options: EngineOptions): Promise<Eng
   return {
     store,
     async [Symbol.asyncDispose]() {
-      await store.close();
-      await embedded[Symbol.asyncDispose]();
+      try {
+        await store.close();
+      } finally {
+        await embedded[Symbol.asyncDispose]();
+      }
     },
   };
 }
@@ -124,30 +127,38 @@ export async function startEmbedded(
   { dimensions, embedder }: Pick<EngineOptions, "dimensions" | "embedder"> = {},
 ): Promise<Embedded> {
   const db = await PGlite.create(folder, { extensions: { vector } });
-  const { rows } = await db.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'memory'",
-  );
-  const has = (table: string) => rows.some(({ name }) => name === table);
-  if (!has("episodes")) await db.exec(schemaSql());
-  if (dimensions !== undefined && !has("semantic")) await db.exec(vectorSchemaSql({ dimensions, embedder }));
-  const port = await freePort();
-  const server = new PGLiteSocketServer({ db, port, host: "127.0.0.1", maxConnections: 8 });
-  await server.start();
-  // One backend, in this process: one connection for all of them, and everybody waits their turn.
-  const sql = postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1, onnotice: () => {} });
-  const settings = { attemptTimeoutMs: 60_000, queueTimeoutMs: 60_000 };
-  return {
-    durable: new PostgresMemoryStore(sql, { settings }),
-    semantic:
-      dimensions === undefined
-        ? nowhere("working", "profile", "episodic")
-        : new PgvectorMemoryStore(sql, { dimensions, embedder, settings }),
-    async [Symbol.asyncDispose]() {
-      await sql.end({ timeout: 1 });
-      await server.stop();
-      await db.close();
-    },
+  const closers = [() => db.close()];
+  const close = async () => {
+    for (const one of closers.splice(0).reverse()) await one();
   };
+  try {
+    const { rows } = await db.query<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'memory'",
+    );
+    const has = (table: string) => rows.some(({ name }) => name === table);
+    if (!has("episodes")) await db.exec(schemaSql());
+    if (dimensions !== undefined && !has("semantic")) await db.exec(vectorSchemaSql({ dimensions, embedder }));
+    const port = await freePort();
+    const server = new PGLiteSocketServer({ db, port, host: "127.0.0.1", maxConnections: 8 });
+    await server.start();
+    closers.push(() => server.stop());
+    // One backend, in this process: one connection for all of them, and everybody waits their turn.
+    const sql = postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1, onnotice: () => {} });
+    closers.push(() => sql.end({ timeout: 1 }));
+    const settings = { attemptTimeoutMs: 60_000, queueTimeoutMs: 60_000 };
+    return {
+      durable: new PostgresMemoryStore(sql, { settings }),
+      semantic:
+        dimensions === undefined
+          ? nowhere("working", "profile", "episodic")
+          : new PgvectorMemoryStore(sql, { dimensions, embedder, settings }),
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    // What still listens would keep the process for ever.
+    await close();
+    throw error;
+  }
 }
 
 /** Holds the kinds that the engine does not keep, so that the store is whole; nothing is ever written to it. */

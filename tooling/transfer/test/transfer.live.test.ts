@@ -277,6 +277,15 @@ describe.skipIf(redisLane.isMissing || postgresLane.isMissing)("memory on its wa
       expect(told).toEqual({ code: 0, said: "exported 0 records" });
     });
 
+    it("ends when the folder's database cannot be opened as it is told", { timeout: TIMEOUT_MS }, async () => {
+      const data = `embedded:${join(folder, "narrow")}`;
+      const path = join(folder, "narrow.jsonl");
+      await writeFile(path, '{"records":0}\n');
+      expect(await wide("import", "--to", data, "--file", path)).toMatchObject({ code: 0 });
+      const args = ["--from", data, "--tenant", "acme", "--file", path, "--dimensions", "99999"];
+      expect(await once(command("export", ...args), "exit")).toEqual([1, null]);
+    });
+
     it("says what is out of reach, of every server", { timeout: TIMEOUT_MS }, async () => {
       const said: string[] = [];
       const gone = { MEMORY_REDIS_DSN: "redis://127.0.0.1:1", MEMORY_POSTGRES_DSN: "postgres://app@127.0.0.1:1/app" };
