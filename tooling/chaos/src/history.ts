@@ -106,7 +106,7 @@ export interface LossLine {
   readonly stores: readonly string[];
   /** Whether erasures and expiries are lost too: what they took away may be back. */
   readonly undoes: boolean;
-  /** Whether bookkeeping may be gone while what it speaks of is there (eviction). */
+  /** Whether bookkeeping may be gone while what it speaks of is there (eviction), and take that along later. */
   readonly loosens: boolean;
 }
 

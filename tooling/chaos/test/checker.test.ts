@@ -336,6 +336,23 @@ describe("a loss that is admitted", () => {
     expect(rulesOf([...history, loss])).toContain("un-erased");
     expect(rulesOf([...history, { ...loss, undoes: true }])).not.toContain("un-erased");
   });
+
+  it("of eviction excuses what came after it, up to the tenant's next erasure", () => {
+    const history = without("read", "q");
+    const at = Math.min(...pairs.map(({ call }) => call.at)) - 10;
+    const stores = ["in-memory"];
+    const loss: Line = { line: "loss", at, since: 0, to: at, stores, undoes: false, loosens: true };
+    expect(rulesOf(history)).toContain("lost");
+    expect(rulesOf([...history, { ...loss, loosens: false }])).toContain("lost");
+    expect(rulesOf([...history, loss])).not.toContain("lost");
+    const erasure = (scope: number): readonly Line[] => [
+      { line: "call", id: "x.in-memory.1", at: at + 1, store: "in-memory", op: "erase", args: { scope } },
+      { line: "end", id: "x.in-memory.1", at: at + 2, outcome: "ok", attempts: 1, answer: { counts: {} } },
+    ];
+    // Scope 0 is another tenant's.
+    expect(rulesOf([...history, ...erasure(0), loss])).not.toContain("lost");
+    expect(rulesOf([...history, ...erasure(12), loss])).toContain("lost");
+  });
 });
 
 function without(op: string, letter: string): readonly Line[] {

@@ -131,8 +131,25 @@ export class Ledger {
   isLost(place: PlaceLedger, { at, end }: Span, by: number): boolean {
     if (!isLossy(place)) return false;
     return this.losses.some(
-      (loss) => loss.stores.includes(place.store) && end >= loss.since && at <= loss.to && by >= loss.at,
+      (loss) =>
+        loss.stores.includes(place.store) && end >= loss.since && by >= loss.at && at <= this.#lastOf(loss, place),
     );
+  }
+
+  // Of a tenant whose bookkeeping was evicted everything may be gone from its next erasure on, also what came after the
+  // eviction; the first erasure that went through has begun anew (docs/redis.md, What can be lost).
+  #lastOf(loss: LossLine, { store, scope }: PlaceLedger): number {
+    if (!loss.loosens) return loss.to;
+    const world = this.worldOf(store);
+    const { tenantId } = scopeAt(world, scope);
+    const next = (this.#erasures.get(store) ?? []).filter(
+      ({ at, outcome, args }) =>
+        at > loss.to &&
+        outcome === "ok" &&
+        (args.kinds ?? ["working"]).includes("working") &&
+        scopeAt(world, args.scope).tenantId === tenantId,
+    );
+    return Math.min(...next.map(({ end }) => end));
   }
 
   /** Whether a loss that is admitted may have undone an erasure or an expiry. */
