@@ -3,13 +3,11 @@
 // are. No client and no dependency; @memory/core/postgres-js has one.
 
 export type { Catalog, CatalogRequest } from "./sql/catalog.ts";
-export { afterKey, METADATA_BY_TENANT, metadataConditions, prefixConditions } from "./sql/conditions.ts";
+export { afterKey, metadataConditions, prefixConditions } from "./sql/conditions.ts";
 export {
   indexSql,
   nameSql,
-  rowSecuritySql,
   tableNameSql,
-  tableSql,
 } from "./sql/ddl.ts";
 export { derivationsPlan, type ErasureTable, erasuresPlan } from "./sql/erasure-plan.ts";
 export { erasureSection } from "./sql/erasure-section.ts";
@@ -46,7 +44,6 @@ export {
   readContent,
   readRecord,
   readScope,
-  typeOf,
 } from "./sql/row.ts";
 export {
   type CheckedLayout,
@@ -61,7 +58,6 @@ export { statisticsSql } from "./sql/statistics.ts";
 export {
   type ScopedExecutor,
   scopedExecutor,
-  TENANT_SETTING,
   type TenantLock,
   tenantLock,
   tenantStatement,

@@ -147,8 +147,8 @@ export function listedSql(alias: string, column: string): string {
   return `nullif(${alias}.${column},'')${typeOf(column)}`;
 }
 
-/** The cast of a text to the type of this column. */
-export function typeOf(column: string): string {
+// The cast of a text to the type of this column.
+function typeOf(column: string): string {
   return castOf(column).replace("::text::", "::");
 }
 
