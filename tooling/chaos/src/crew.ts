@@ -3,12 +3,26 @@
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { holdsCanary } from "./canary.ts";
 import { monotonicMs, type Recorder } from "./history.ts";
 import type { ClientPlan, News, Order, Remains } from "./orders.ts";
 
 const SCRIPT = fileURLToPath(new URL("client.ts", import.meta.url));
+
+/** How long a process may take to end when its stores are closed, in milliseconds. */
+const END_MS = 3_000;
+/** How long it may take to say what keeps it, in milliseconds. */
+const REPORT_MS = 1_000;
+const REPORTING = [
+  "--report-on-signal",
+  "--report-signal=SIGUSR2",
+  `--report-directory=${tmpdir()}`,
+  "--report-compact",
+];
 
 /** Everything about a client but its name and life. */
 export type ClientBase = Omit<ClientPlan, "client">;
@@ -21,6 +35,8 @@ export class CrewMember {
   #life = 0;
   #process: ChildProcess | undefined;
   #output = "";
+  /** It was asked what keeps it, which Node says aloud. */
+  #isAsked = false;
 
   constructor(name: string, base: ClientBase, record: Recorder) {
     this.#name = name;
@@ -31,7 +47,8 @@ export class CrewMember {
   /** Starts its process; resolves when it is calling. */
   async begin(): Promise<void> {
     // Only flags of its own: those of a test runner would come along.
-    const child = fork(SCRIPT, { execArgv: ["--conditions=@memory/source", "--expose-gc"], silent: true });
+    const execArgv = ["--conditions=@memory/source", "--expose-gc", ...REPORTING];
+    const child = fork(SCRIPT, { execArgv, silent: true });
     this.#process = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => this.#hear(text));
@@ -83,10 +100,11 @@ export class CrewMember {
     if (child === undefined) return undefined;
     const gone = exitOf(child);
     const news = await this.#tell({ order: "close" }, "closed");
-    const timer = setTimeout(() => {
-      this.#flaw("handles", `${this.#name} does not end when its stores are closed`);
+    const timer = setTimeout(async () => {
+      this.#isAsked = true;
+      this.#flaw("handles", `${this.#name} does not end when its stores are closed: ${await whatHolds(child)}`);
       child.kill("SIGKILL");
-    }, 3_000);
+    }, END_MS);
     await gone;
     clearTimeout(timer);
     this.#process = undefined;
@@ -118,7 +136,7 @@ export class CrewMember {
   }
 
   #hear(text: string): void {
-    const isFirst = this.#output === "";
+    const isFirst = this.#output === "" && !this.#isAsked;
     this.#output = (this.#output + text).slice(-4_096);
     if (holdsCanary(this.#base.canary, this.#output)) this.#flaw("leak", `${this.#name} printed the canary`);
     else if (isFirst) this.#flaw("printed", `${this.#name} printed ${JSON.stringify(text.slice(0, 300))}`);
@@ -132,4 +150,38 @@ export class CrewMember {
 // One that died by itself has no exit to come.
 async function exitOf(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+// The handles that are waited for, from the report that Node writes at a signal.
+async function whatHolds(child: ChildProcess): Promise<string> {
+  const before = new Set(await reportsOf(child));
+  child.kill("SIGUSR2");
+  await new Promise((resolve) => setTimeout(resolve, REPORT_MS));
+  const [path] = (await reportsOf(child)).filter((one) => !before.has(one));
+  if (path === undefined) return "it says nothing";
+  try {
+    const { libuv }: { libuv: readonly UvHandle[] } = JSON.parse(await readFile(path, "utf8"));
+    return libuv
+      .filter((one) => one.is_active && one.is_referenced)
+      .map(({ type, firesInMsFromNow: ms }) => (ms === undefined ? type : `${type} that fires in ${ms} ms`))
+      .join(", ");
+  } catch {
+    return "what it says cannot be read";
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+interface UvHandle {
+  readonly type: string;
+  readonly is_active: boolean;
+  readonly is_referenced: boolean;
+  readonly firesInMsFromNow?: number;
+}
+
+async function reportsOf({ pid }: ChildProcess): Promise<readonly string[]> {
+  const names = await readdir(tmpdir());
+  return names
+    .filter((name) => name.startsWith("report.") && name.includes(`.${pid}.`))
+    .map((name) => join(tmpdir(), name));
 }
