@@ -101,7 +101,7 @@ export class Link {
   }
 
   reset(): void {
-    for (const socket of [this.#client, this.#server]) if (!socket.destroyed) socket.resetAndDestroy();
+    for (const socket of [this.#client, this.#server]) resetSocket(socket);
   }
 
   halfClose(): void {
@@ -184,4 +184,14 @@ function send(socket: Socket, bytes: Buffer): Promise<void> {
     if (socket.writable) socket.write(bytes, () => resolve());
     else resolve();
   });
+}
+
+/**
+ * Resets a connection; one whose end is on its way is only destroyed. Node loses the handle of a socket that is reset while
+ * it shuts down, so that it is never closed and the process spins instead of ending (`TCPWrap::Reset`, Node 24.21).
+ */
+export function resetSocket(socket: Socket): void {
+  if (socket.destroyed) return;
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
