@@ -9,6 +9,10 @@ import { formatDocument } from "./markdown.ts";
 
 const USAGE = "memory-conformance [--quiet] REPORT.json...\n";
 
+// What every version of the schema has and is printed; a file that was cut or made by hand may name the schema and lack it.
+const OBJECTS = ["adapter", "versions"] as const;
+const LISTS = ["kept", "failed", "skipped", "refusals", "announced", "unsettled"] as const;
+
 /** A file that cannot be read as a report. */
 class UsageError extends Error {}
 
@@ -44,5 +48,9 @@ function read(path: string): ConformanceDocument {
 }
 
 function isDocument(value: unknown): value is ConformanceDocument {
-  return typeof value === "object" && value !== null && "schema" in value && value.schema === "memory-conformance/1";
+  if (typeof value !== "object" || value === null || Reflect.get(value, "schema") !== "memory-conformance/1")
+    return false;
+  const isObject = (name: string) => typeof (Reflect.get(value, name) ?? undefined) === "object";
+  const isList = (name: string) => Array.isArray(Reflect.get(value, name));
+  return OBJECTS.every(isObject) && LISTS.every(isList) && typeof Reflect.get(value, "conforms") === "boolean";
 }
