@@ -21,6 +21,8 @@ export interface Sent {
 const BEGIN: Statement = { text: "BEGIN ISOLATION LEVEL READ COMMITTED", params: [] };
 const COMMIT: Statement = { text: "COMMIT", params: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", params: [] };
+/** How often one is sent where it does not go through. */
+const ROLLBACKS = 3;
 
 /** Whether it ends a transaction; one that fails (cancelled, say) may leave the transaction open. */
 export function endsTransaction({ text }: Statement): boolean {
@@ -70,8 +72,15 @@ export async function sequence<R>(step: Step, body: (step: Step) => Promise<R>):
     await watched(COMMIT);
     return value;
   } catch (error) {
-    // After a failed COMMIT too: where it was cancelled, the transaction is still there. What it says is no news then.
-    if (isOpen) await watched(ROLLBACK).catch(() => undefined);
+    // After a failed COMMIT too: where it was cancelled, the transaction is still there. A cancellation that comes late may
+    // hit this as well, so it is sent again. What it says is no news.
+    for (let tries = 0; isOpen && tries < ROLLBACKS; tries += 1) {
+      const isDone = await watched(ROLLBACK).then(
+        () => true,
+        () => false,
+      );
+      if (isDone) break;
+    }
     throw error;
   }
 }
