@@ -93,6 +93,7 @@ export const tasks = {
       args,
     ),
   ],
+  upgrade: (args) => [tool("Releasing to a registry of its own, and upgrading strangers' projects", "upgrade", args)],
   changes: (args) => [step("Listing the changesets", "changeset", ["status", ...args])],
   bump: (args) => [
     turbo("Building every package", "build", []),
