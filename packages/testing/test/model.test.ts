@@ -1,11 +1,11 @@
 // The reference store against the second model, over random sequences: once from a fixed seed, so that what was found
 // stays found, and once from a random one, printed, so that more is looked at with every run.
 
-import { AssertionError } from "node:assert/strict";
 import type { MemoryKind, MemoryStore } from "@memory/core";
 import { InMemoryMemoryStore } from "@memory/core/in-memory";
 import { describe, expect, it } from "vitest";
 import type { ConformanceTarget } from "../src/context.ts";
+import { ModelRunFailure } from "../src/model/failure.ts";
 import { NaiveMemoryStore } from "../src/model/naive.ts";
 import { modelBasedRun } from "../src/model/run.ts";
 
@@ -51,14 +51,14 @@ describe("modelBasedRun", () => {
   it("finds a wrong, shrinks it, and says how to see it again", { timeout: TIMEOUT_MS }, async () => {
     const wrong: ConformanceTarget = { name: "forgetful", open: (options) => forgetful(new NaiveMemoryStore(options)) };
     const failed = await modelBasedRun(wrong, naive(), { sequences: 200, seed: 1 }).catch((error: unknown) => error);
-    expect(failed).toBeInstanceOf(AssertionError);
-    const message = failed instanceof AssertionError ? failed.message : "";
+    expect(failed).toBeInstanceOf(ModelRunFailure);
+    const message = failed instanceof ModelRunFailure ? failed.message : "";
     const path = /path: "([\d:]+)"/.exec(message)?.[1] ?? "";
     const again = await modelBasedRun(wrong, naive(), { sequences: 200, seed: 1, path }).catch(
       (error: unknown) => error,
     );
-    expect(again).toBeInstanceOf(AssertionError);
-    expect(again instanceof AssertionError ? again.message.split("\n").length : 0).toBeLessThanOrEqual(8);
+    expect(again).toBeInstanceOf(ModelRunFailure);
+    expect(again instanceof ModelRunFailure ? again.message.split("\n").length : 0).toBeLessThanOrEqual(8);
   });
 
   it("refuses a reference of another width", async () => {

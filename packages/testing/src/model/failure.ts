@@ -1,15 +1,15 @@
 // How a model-based run fails: with the shortest sequence that shows the difference, both answers, and what makes the
-// same sequence again. An assertion error whose message says it all, for a diff of whole answers would bury it.
-
-import { AssertionError } from "node:assert/strict";
+// same sequence again. The message says it all: an assertion error's diff of whole answers would bury it, and its type in
+// the declarations would need the types of Node wherever the suite is imported.
 
 /** Two stores answered differently: where, and what each said, as text. */
-export class ModelDifference extends AssertionError {
+export class ModelDifference extends Error {
+  override readonly name = "ModelDifference";
   readonly where: string;
   readonly answered: string;
   readonly wanted: string;
   constructor(where: string, answered: string, wanted: string) {
-    super({ message: `${where}\n  answered ${answered}\n  expected ${wanted}`, operator: "fail" });
+    super(`${where}\n  answered ${answered}\n  expected ${wanted}`);
     this.where = where;
     this.answered = answered;
     this.wanted = wanted;
@@ -17,7 +17,8 @@ export class ModelDifference extends AssertionError {
 }
 
 /** A store differs from the reference over a sequence of operations, which is shrunk. */
-export class ModelRunFailure extends AssertionError {
+export class ModelRunFailure extends Error {
+  override readonly name = "ModelRunFailure";
   /** Makes the same sequences again. */
   readonly seed: number;
   /** With the seed: goes straight to the shrunk sequence. */
@@ -47,9 +48,8 @@ export class ModelRunFailure extends AssertionError {
       `in ${world}`,
       ...steps.map((step, at) => `${at + 1}. ${step}`),
     ];
-    super({ message: lines.join("\n"), operator: "fail" });
+    super(lines.join("\n"), { cause });
     const difference = cause instanceof ModelDifference ? cause : undefined;
-    this.cause = cause;
     this.seed = seed;
     this.path = path;
     this.where = difference?.where ?? "a store threw what is no answer";

@@ -2,7 +2,6 @@
 // observable compared after each step. A difference is shrunk to the shortest sequence that shows it, and printed with
 // what it takes to run it again.
 
-import type { AssertionError } from "node:assert/strict";
 import type { MemoryKind, MemoryStore } from "@memory/core";
 import fc from "fast-check";
 import type { ConformanceTarget, StoreOptions } from "../context.ts";
@@ -240,7 +239,7 @@ function purgesOf(side: Side): readonly string[] {
   return all;
 }
 
-function differs(where: string, found: string, actual: unknown, expected: unknown): AssertionError {
+function differs(where: string, found: string, actual: unknown, expected: unknown): ModelDifference {
   return new ModelDifference(`${where}: ${found}`, print(actual), print(expected));
 }
 
