@@ -1,10 +1,10 @@
 // A consumer's project: installed by one manager, upgraded in one order, and after each step compiled under `strict` and run
 // against real servers that hold what its earlier versions stored.
 
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { must } from "./command.ts";
+import { CommandError, must } from "./command.ts";
 import type { Installer } from "./managers.ts";
 
 const CORE = "@memory/core";
@@ -44,6 +44,23 @@ export async function useConsumer(plan: ConsumerPlan, before: string, after: str
     runs.push(await runOnce(plan, core, adapters, runs.length === 0));
   }
   return runs;
+}
+
+/** Goes on to the version without the old name: it does not compile until the new one stands there. */
+export async function leaveOldName(
+  plan: ConsumerPlan,
+  version: string,
+  before: string,
+  after: string,
+): Promise<ConsumerRun> {
+  const path = join(plan.folder, "memory.ts");
+  const refused = await runOnce(plan, version, version, false).then(
+    () => "it compiled",
+    (error: unknown) => String(error),
+  );
+  if (!new RegExp(`TS2305.*'${before}'|TS2724.*'${before}'`).test(refused)) throw new CommandError(refused);
+  writeFileSync(path, readFileSync(path, "utf8").replaceAll(before, after));
+  return runOnce(plan, version, version, false);
 }
 
 async function runOnce(plan: ConsumerPlan, core: string, adapters: string, isFirst: boolean): Promise<ConsumerRun> {

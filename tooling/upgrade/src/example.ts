@@ -41,9 +41,12 @@ export function removeOldName(family: Family, since: string, removal: string): v
   family.replace(SOURCE, /import \{ deprecate \} from "\.\/rules\/deprecate\.ts";\n/g, "");
 }
 
-/** Renames it without a shim: a removal of what nobody was told of. */
+/** What no package of ours but core uses. */
+export const UNANNOUNCED = "SupersedeMatching";
+
+/** Takes it away from the door: a removal of what nobody was told of. */
 export function removeUnannounced(family: Family): void {
-  family.replace(DOOR, /\beachEpisode, /g, "");
+  family.replace(DOOR, `, ${UNANNOUNCED} }`, " }");
 }
 
 /** A changeset for core of a size. */
