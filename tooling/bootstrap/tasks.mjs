@@ -104,9 +104,13 @@ export const tasks = {
     turbo("Building every package", "build", []),
     tool("Keeping the public API of this release", "api", ["release"]),
   ],
+  // pnpm reads neither `publishConfig.provenance` nor npm's variable. Where nobody can sign, publishing is refused.
   release: (args) => [
     turbo("Building every package", "build", []),
-    step("Publishing what is not yet published", "changeset", ["publish", ...args]),
+    {
+      ...step("Publishing what is not yet published", "changeset", ["publish", ...args]),
+      env: { pnpm_config_provenance: process.env.pnpm_config_provenance ?? "true" },
+    },
   ],
 };
 

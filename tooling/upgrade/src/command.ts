@@ -57,8 +57,8 @@ export async function must(command: string, args: readonly string[], options: Co
   );
 }
 
-/** The end of what a program said. */
-export function tail(output: string): string {
+// The end of what a program said.
+function tail(output: string): string {
   return output.trim().split("\n").slice(-KEPT_LINES).join("\n");
 }
 

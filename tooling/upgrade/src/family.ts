@@ -69,9 +69,9 @@ export async function copyFamily(root: string, folder: string, registry: Registr
     release: async () => {
       await family.mustScript("bump");
       await family.commit(`release ${family.version()}`);
-      withoutProvenance(folder);
-      await family.mustScript("release");
-      await family.takeBack();
+      // Only the machine of the workflow that publishes can sign.
+      const env = { pnpm_config_provenance: "false" };
+      await must(process.execPath, argsOf("release", []), { cwd: folder, env });
       return family.version();
     },
   };
@@ -89,12 +89,4 @@ function beginAnew(folder: string): void {
     rmSync(join(folder, dirname(name), "etc", "released"), { recursive: true, force: true });
   }
   writeFileSync(join(folder, ".changeset/upgrade.md"), '---\n"@memory/core": minor\n---\n\nAs it is.\n');
-}
-
-// Only the machine of the workflow that publishes can sign it.
-function withoutProvenance(folder: string): void {
-  for (const name of globSync("packages/*/package.json", { cwd: folder })) {
-    const text = readFileSync(join(folder, name), "utf8");
-    writeFileSync(join(folder, name), text.replace(/,\s*"provenance": true/, ""));
-  }
 }
