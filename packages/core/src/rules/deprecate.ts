@@ -7,7 +7,7 @@ const TOLD: unique symbol = Symbol.for("@memory/core/deprecations");
 
 /** What is deprecated and what to do about it. The versions are of this package (`0.4.0`). */
 export interface DeprecationNotice {
-  /** `MEMORY_DEP` and four digits; never given twice. `node --no-deprecation` and friends silence by it. */
+  /** `MEMORY_DEP` and four digits; never given twice. `node --disable-warning` silences by it. */
   readonly code: string;
   /** What is deprecated, as a caller writes it: `MemoryQuery.prefix`. */
   readonly subject: string;
