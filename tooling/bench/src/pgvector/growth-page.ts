@@ -105,6 +105,7 @@ function draw(lines: readonly Line[]): string {
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => 10 ** (from + n));
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#444">`,
+    "<title>p50 of a search by the size of its scope, ms</title>",
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
     `<text x="${LEFT}" y="22" font-size="14" fill="#111">p50 of a search by the size of its scope, ms</text>`,
     ...lines.map(
