@@ -15,9 +15,20 @@ import { runnerName } from "./versions.ts";
 export interface TestRunner {
   /** Groups what `body` registers. */
   readonly describe: (name: string, body: () => void) => unknown;
-  /** Registers a test; where the runner passes a context with `skip(reason)`, a case that does not apply uses it. */
-  readonly test: (name: string, body: (...context: readonly unknown[]) => Promise<void>) => unknown;
+  /**
+   * Registers a test; where the runner passes a context with `skip(reason)`, a case that does not apply uses it. Vitest, Jest
+   * and Bun take the third argument for how long it may last, in milliseconds; node:test, which sets no bound, ignores it.
+   */
+  readonly test: (name: string, body: (...context: readonly unknown[]) => Promise<void>, timeoutMs: number) => unknown;
 }
+
+/**
+ * How long one case may last, in milliseconds: the largest value crosses a slow network several times. A runner's own bound of
+ * 5 s would fail a test whose case is then told as kept.
+ */
+const CASE_MS = 60_000;
+/** How long a random sequence may take beside that, shrinking included. */
+const SEQUENCE_MS = 5_000;
 
 /** What a binding adds to cases: the version that the target is held to, and who is told when the report has changed. */
 export interface Binding {
@@ -70,31 +81,43 @@ export function bindCases(
       runner.describe(concern, () => {
         for (const one of cases.filter((candidate) => concernOf(candidate) === concern)) {
           // Rest parameters keep the function's length at 0: some runners take a declared parameter for a callback.
-          runner.test(`${one.id}: ${one.promise}`, async (...context) => {
-            const result = await runCase(target, one, await capabilities(), heldTo);
-            results.push(result);
-            onChange?.(report);
-            if (result.outcome === "failed") {
-              throw promiseBroken(target.name, result, known?.replay(one.id) ?? null);
-            }
-            if (result.outcome === "skipped") skip(context[0], result);
-          });
+          runner.test(
+            `${one.id}: ${one.promise}`,
+            async (...context) => {
+              const result = await runCase(target, one, await capabilities(), heldTo);
+              results.push(result);
+              onChange?.(report);
+              if (result.outcome === "failed") {
+                throw promiseBroken(target.name, result, known?.replay(one.id) ?? null);
+              }
+              if (result.outcome === "skipped") skip(context[0], result);
+            },
+            CASE_MS,
+          );
         }
       });
     }
     if (random !== undefined) {
-      runner.test(`${RANDOM_TEST}: ${RANDOM_PROMISE}`, async () => {
-        const result = await randomRun(target, await capabilities(), random);
-        report.random = result;
-        onChange?.(report);
-        if (result.error === undefined) return;
-        throw sequenceBroken(target.name, result.error, known?.replay(RANDOM_TEST) ?? null);
-      });
+      runner.test(
+        `${RANDOM_TEST}: ${RANDOM_PROMISE}`,
+        async () => {
+          const result = await randomRun(target, await capabilities(), random);
+          report.random = result;
+          onChange?.(report);
+          if (result.error === undefined) return;
+          throw sequenceBroken(target.name, result.error, known?.replay(RANDOM_TEST) ?? null);
+        },
+        CASE_MS + random.sequences * SEQUENCE_MS,
+      );
     }
-    runner.test("the store holds at least one kind of memory, so that some case applies", async () => {
-      const { working, profile, episodic, semantic } = await capabilities();
-      assert.ok(working || profile || episodic || semantic, "no case applies: the driver has no section");
-    });
+    runner.test(
+      "the store holds at least one kind of memory, so that some case applies",
+      async () => {
+        const { working, profile, episodic, semantic } = await capabilities();
+        assert.ok(working || profile || episodic || semantic, "no case applies: the driver has no section");
+      },
+      CASE_MS,
+    );
   });
   return report;
 }
