@@ -5,6 +5,8 @@ import { MemorySettingsError } from "../model/errors.ts";
 import { onAbort } from "../rules/lazy-signal.ts";
 import type { Executor, Patience, Row, Statement, Step } from "../sql/executor.ts";
 import type { PostgresJsClient, PostgresJsSender } from "./client.ts";
+import { hadNoEffect } from "./client-side.ts";
+import { NotSentError } from "./failures.ts";
 import { endsConnection, isFromServer, send, sequence } from "./send.ts";
 
 // Of each type that parameters are sent as, its oid and a value as the server is to read it.
@@ -14,6 +16,8 @@ const SENT: readonly (readonly [oid: number, value: string | number | boolean, t
   [20, 7, ["7"]],
   [23, 7, ["7"]],
 ];
+
+const NOTHING: Statement = { text: "SELECT 1", params: [] };
 
 /** Runs statements on the caller's client, and leaves it open. */
 export class BorrowedClient implements Executor {
@@ -62,6 +66,7 @@ export class BorrowedClient implements Executor {
   }
 
   async transaction<R>(body: (step: Step) => Promise<R>, patience: Patience): Promise<R> {
+    await this.#open(patience);
     const reserved = await this.client.reserve();
     let isOpen = true;
     try {
@@ -85,6 +90,17 @@ export class BorrowedClient implements Executor {
   }
 
   async close(): Promise<void> {}
+
+  // What is reserved has to be open: a connection that has served before and is closed now is opened for whoever reserves it,
+  // and never given to them, nor to anybody else (postgres.js 3.4.9, ReadyForQuery in connection.js). A statement opens it.
+  async #open(patience: Patience): Promise<void> {
+    try {
+      await this.#send(this.client, NOTHING, patience);
+    } catch (error) {
+      throw this.isStray(error) || hadNoEffect(error) ? error : new NotSentError(error);
+    }
+    patience.signal.throwIfAborted();
+  }
 
   async #send(client: PostgresJsSender, statement: Statement, patience: Patience): Promise<readonly Row[]> {
     const before = this.#cancelled;
