@@ -28,7 +28,7 @@ CREATE TABLE "memory"."semantic" (
   recorded_at bigint NOT NULL,
   embedder text COLLATE "C",
   embedding vector(1024) NOT NULL,
-  handle bigint NOT NULL GENERATED ALWAYS AS (hashtextextended(key, (0)::bigint)) STORED,
+  handle bigint NOT NULL GENERATED ALWAYS AS (((recorded_at << 20) | (hashtextextended(key, (0)::bigint) & (1048575)::bigint))) STORED,
   near halfvec(1024) GENERATED ALWAYS AS (CASE WHEN ((((octet_length(tenant_id) + octet_length(user_id)) + octet_length(session_id)) + octet_length(agent)) <= 556) THEN (l2_normalize(embedding))::halfvec(1024) ELSE NULL::halfvec(1024) END) STORED,
   CONSTRAINT "semantic_tenant" CHECK (tenant_id <> ''),
   CONSTRAINT "semantic_pkey" PRIMARY KEY (tenant_id, user_id, session_id, agent, key)
@@ -63,7 +63,7 @@ COMMENT ON COLUMN "memory"."semantic".redacted IS 'JSON text: the paths at which
 COMMENT ON COLUMN "memory"."semantic".recorded_at IS 'When the store was told, by the writer''s clock, in milliseconds since 1970 UTC';
 COMMENT ON COLUMN "memory"."semantic".embedder IS 'The model that made the vector, as name@version, where the store was told';
 COMMENT ON COLUMN "memory"."semantic".embedding IS 'The vector';
-COMMENT ON COLUMN "memory"."semantic".handle IS 'Names the key in few bytes: what the first pass of a search hands on';
+COMMENT ON COLUMN "memory"."semantic".handle IS 'Names a record in few bytes: what the first pass of a search hands on';
 COMMENT ON COLUMN "memory"."semantic".near IS 'The vector''s direction in half precision';
 COMMENT ON INDEX "memory"."semantic_pkey" IS 'Each key once in a scope';
 COMMENT ON INDEX "memory"."semantic_near" IS 'What resembles a vector: the first pass of a search reads its scope''s part of this and nothing else';

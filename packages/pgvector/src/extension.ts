@@ -5,6 +5,7 @@ import { type DriverCall, MemorySchemaError } from "@memory/core/driver";
 import { isFromServer } from "@memory/core/postgres-js";
 import { type Executor, quoteIdentifier, type Statement } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
+import { Graphs } from "./graph.ts";
 
 /** What statements are made for. */
 export interface Place {
@@ -13,8 +14,8 @@ export interface Place {
   readonly isPartitioned: boolean;
   /** How many records the table has, as far as the server knows. */
   readonly records: number;
-  /** The names of the graphs that are there and whole. */
-  readonly graphs: ReadonlySet<string>;
+  /** Those that are there and whole. */
+  readonly graphs: Graphs;
 }
 
 const LOOK = `SELECT n.nspname::text,t.relkind='p',t.reltuples::bigint,(SELECT pg_catalog.json_agg(x.relname) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid=i.indexrelid JOIN pg_catalog.pg_am m ON m.oid=x.relam WHERE i.indrelid=t.oid AND i.indisvalid AND m.amname='hnsw')
@@ -29,6 +30,7 @@ const MOVED: readonly string[] = ["42883", "42704", "3F000"];
 /** Statements that were made for where the extension is. */
 export class Located<S> {
   readonly #executor: Executor;
+  readonly #collection: string;
   readonly #look: Statement;
   readonly #make: (place: Place) => S;
   #made: S | undefined;
@@ -41,6 +43,7 @@ export class Located<S> {
     make: (place: Place) => S,
   ) {
     this.#executor = executor;
+    this.#collection = collection;
     this.#look = { text: LOOK, params: [schema, collection] };
     this.#make = make;
   }
@@ -71,7 +74,7 @@ export class Located<S> {
       extension: quoteIdentifier(row[0] ?? ""),
       isPartitioned: row[1] === "t",
       records: Number(row[2] ?? 0),
-      graphs: new Set(Array.isArray(graphs) ? graphs.map(String) : []),
+      graphs: new Graphs(this.#collection, Array.isArray(graphs) ? graphs.map(String) : []),
     });
     return this.#made;
   }

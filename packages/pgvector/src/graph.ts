@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { type MemoryScope, memoryScope } from "@memory/core";
-import { MemorySettingsError, type Metric } from "@memory/core/driver";
+import { encodeKey, MemorySettingsError, type Metric } from "@memory/core/driver";
 import { type IndexPlan, PART_COLUMNS, plainIndex, scopeParams } from "@memory/core/sql";
 
 /** Which graphs a schema has: one over everything, or one for each of these scopes alone. */
@@ -45,6 +45,34 @@ export function graphName(collection: string, scope: GraphScope): string {
   if (scope === undefined) return `${collection}_graph`;
   const text = JSON.stringify(scopeParams(scope));
   return `${collection}_graph_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
+}
+
+/** How many scopes are remembered to have a graph of their own or none. */
+const MOST_KNOWN = 1_000;
+
+/** The graphs that a table has, whole ones. */
+export class Graphs {
+  readonly #collection: string;
+  readonly #names: ReadonlySet<string>;
+  // A scope's name is a hash, which costs as much as all the rest of a statement's making.
+  readonly #known: Map<string, boolean> = new Map();
+
+  /** @param names Those of the indexes. */
+  constructor(collection: string, names: readonly string[]) {
+    this.#collection = collection;
+    this.#names = new Set(names);
+  }
+
+  has(of: GraphScope): boolean {
+    if (this.#names.size === 0) return false;
+    const key = of === undefined ? "" : encodeKey(scopeParams(of));
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const has = this.#names.has(graphName(this.#collection, of));
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(key, has);
+    return has;
+  }
 }
 
 /** The index of a graph. */

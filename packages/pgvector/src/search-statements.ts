@@ -4,16 +4,16 @@
 
 import type { MemoryScope } from "@memory/core";
 import type { Metric, NearestRequest } from "@memory/core/driver";
-import { columnsOf, metadataConditions, PART_COLUMNS, Params, RECORD_COLUMNS, type Statement } from "@memory/core/sql";
+import { columnsOf, metadataConditions, PART_COLUMNS, RECORD_COLUMNS, type Statement } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
 import type { Place } from "./extension.ts";
 import { graphOf, graphScopeSql } from "./graph.ts";
 import { METRICS } from "./metric.ts";
 import { APART, likelyBoundSql, rankSql, type Sketch, sketchOf } from "./sketch.ts";
-import { vectorText } from "./vector.ts";
+import { type Asking, Slots, shapeOf } from "./slots.ts";
 
 /** How a scope that is not larger than this is searched by a filter, or by signs: every record of it is looked at. */
-const SMALL_SCOPE = 1_000;
+export const SMALL_SCOPE = 1_000;
 const IS_SMALL = `(SELECT size FROM k)<=${SMALL_SCOPE}`;
 /** The most records of a tenant that a filter may keep to be looked at one by one. */
 const MOST_MATCHES = 2_000;
@@ -22,8 +22,10 @@ const MOST_MATCHES = 2_000;
 const LEAST_EF = 40;
 const MOST_EF = 1_000;
 const MOST_SCANNED = 4_000;
-/** How many of a graph's hits are compared with each other. */
+/** How many of a graph's hits are compared with each other: of every second one it is asked which other is nearest to it. */
 const COMPARED = 20;
+/** How many texts are kept: those over a graph of a scope's own name the scope. */
+const MOST_TEXTS = 256;
 
 /** Always true. The planner takes an unknown range for a small part of a table: then it thinks of no scan and no helpers. */
 const RANGE = "a.handle>=(SELECT '-9223372036854775808'::bigint) AND a.handle<=(SELECT '9223372036854775807'::bigint)";
@@ -32,11 +34,13 @@ const HANDLE = [...PART_COLUMNS, "handle"];
 const COLUMNS = columnsOf("a", RECORD_COLUMNS);
 
 /** What a row of {@link SearchStatements} begins with, before the columns of a record and its distance. */
-export const FACT_COLUMNS = 3;
+export const FACT_COLUMNS = 4;
+
+/** Whether a scope is larger than {@link SMALL_SCOPE}; what is not known is found out by the statement. */
+export type Largeness = boolean | undefined;
 
 /** A request as pieces of a statement. */
 interface Asked {
-  readonly p: Params;
   readonly query: string;
   readonly limit: string;
   /** The conditions on the scope, as the primary key serves them. */
@@ -50,11 +54,21 @@ interface Asked {
   readonly isLeast: readonly string[];
 }
 
+/** A text that was made, with its slots. */
+interface Made {
+  readonly text: string;
+  readonly slots: Slots;
+}
+
 /** What is a statement's own. */
 interface Found {
   readonly parts: readonly string[];
   readonly found: string;
-  readonly facts: readonly string[];
+  /**
+   * Whether these are all; what no other is closer than; the rank at the end of the first third; whether the scope is larger
+   * than {@link SMALL_SCOPE}. Null where it is not known.
+   */
+  readonly facts: readonly [isWhole: string, highest?: string, third?: string, isLarge?: string];
 }
 
 /** The statements over the table of a collection. */
@@ -65,6 +79,7 @@ export class SearchStatements {
   readonly #metric: Metric;
   readonly #dimensions: number;
   readonly #sketch: Sketch;
+  readonly #made: Map<string, Made> = new Map();
 
   constructor(
     records: string,
@@ -81,60 +96,77 @@ export class SearchStatements {
 
   /**
    * The closest of the `depth` records that the first pass ranks highest. Facts: whether these are all; what no other is closer
-   * than, or by signs is likely to be, null where it is not known; the rank of the one at the end of their first third. Rows: a record, its distance, its rank.
+   * than, or by signs is likely to be, null where it is not known; the rank of the one at the end of their first third; by
+   * signs, whether the scope is large. Rows: a record, its distance, its rank.
    */
-  ranked(request: NearestRequest, depth: number): Statement {
-    const asked = this.#asked(request);
-    const { p, isOfTenant, within, isValid, matches } = asked;
+  ranked(request: NearestRequest, depth: number, isLarge: Largeness): Statement {
+    // Half precision asks no size.
+    const known = this.#sketch.isHalf ? undefined : isLarge;
+    return this.#statement(`ranked ${known}`, { request, depth }, (slots) => this.#ranked(slots, request, known));
+  }
+
+  #ranked(slots: Slots, request: NearestRequest, isLarge: Largeness): string {
+    const asked = this.#asked(slots, request);
+    const { isOfTenant, within, isValid, matches } = asked;
     const rank = rankSql(this.#dimensions, this.#metric, (name) => this.#operator(name));
-    const most = p.add(depth, "::bigint");
+    const most = slots.depth();
     const { isHalf, hasNorm } = this.#sketch;
-    const gate = isHalf ? "" : ` AND NOT ${IS_SMALL}`;
+    const isGated = !isHalf && isLarge === undefined;
+    const gate = isGated ? ` AND NOT ${IS_SMALL}` : "";
     const norm = isHalf || !hasNorm ? "" : ",a.norm";
     const ranks = `SELECT ${columnsOf("a", HANDLE)}${norm},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid}${gate} ORDER BY rank NULLS FIRST LIMIT ${most}`;
     const own = PART_COLUMNS.map((name) => `a.${name} ${APART}=c.${name}`);
     const conditions = [isOfTenant, ...own, "a.handle=c.handle", isValid, ...matches];
     const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,${isHalf ? "NULL::float8" : rank} AS rank FROM ${this.#records} a WHERE ${conditions.join(" AND ")} OFFSET 0`;
-    // Two keys may have one handle.
+    // Two records may have one handle.
     const handles = `SELECT DISTINCT ${columnsOf("c", HANDLE)} FROM c`;
     const handed = `SELECT a.* FROM (${handles}) c CROSS JOIN LATERAL (${found}) a`;
     const isWhole = `(SELECT count(*) FROM c)<${most}`;
     const bound = isHalf ? "max(c.rank)" : likelyBoundSql(this.#dimensions, this.#metric);
     const highest = bits(`(SELECT CASE WHEN bool_or(c.rank IS NULL) THEN NULL ELSE ${bound} END FROM c)`);
-    if (isHalf) {
-      const parts = [`c AS MATERIALIZED (${ranks})`];
-      return this.#statement(asked, { parts, found: handed, facts: [isWhole, highest, "NULL"] });
-    }
+    const candidates = `c AS MATERIALIZED (${ranks})`;
+    if (isHalf) return this.#text(asked, { parts: [candidates], found: handed, facts: [isWhole, highest] });
+    const third = bits(`(SELECT c.rank FROM c ORDER BY c.rank OFFSET ${most}/3 LIMIT 1)`);
     // By signs a small scope is looked at whole.
-    return this.#statement(asked, {
-      parts: [this.#sized(within), `c AS MATERIALIZED (${ranks})`],
-      found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${handed}`,
-      facts: [isWhole, highest, bits(`(SELECT c.rank FROM c ORDER BY c.rank OFFSET ${most}/3 LIMIT 1)`)],
+    return this.#text(asked, {
+      parts: isGated ? [this.#sized(within), candidates] : [candidates],
+      found: isGated ? `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${handed}` : handed,
+      facts: [isWhole, highest, third, isGated ? `NOT ${IS_SMALL}` : "NULL"],
     });
   }
 
   /** The closest of all records under the scope, each of which is looked at. Rows: a record and its distance. */
   exact(request: NearestRequest): Statement {
-    const asked = this.#asked(request);
-    return this.#statement(asked, { parts: [], found: this.#every(asked), facts: ["true", "NULL", "NULL"] });
+    return this.#statement("exact", { request, depth: 0 }, (slots) => {
+      const asked = this.#asked(slots, request);
+      return this.#text(asked, { parts: [], found: this.#every(asked), facts: ["true"] });
+    });
   }
 
   /**
    * The closest of what a filter keeps: of a small scope all are looked at, of a large one those that an index has for the
-   * filter. Facts: whether these are all. Rows: a record and its distance.
+   * filter. Facts: whether these are all; whether the scope is large. Rows: a record and its distance.
    */
-  filtered(request: NearestRequest): Statement {
-    const asked = this.#asked(request);
-    const { p, tenant, parts, within, isValid, matches, isLeast } = asked;
-    // No column of the scope is named here, or the planner would walk through the scope.
-    const kept = `SELECT a.user_id,a.session_id,a.agent,a.key,a.valid_from,a.valid_to,${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")} AND NOT ${IS_SMALL} LIMIT ${MOST_MATCHES + 1}`;
-    const own = [...parts, isValid, ...isLeast].join(" AND ").replaceAll("a.", "m.");
-    const closest = `SELECT m.* FROM m WHERE ${own} ORDER BY ${orderBy("m")} LIMIT ${p.add(request.limit, "::bigint")}`;
-    const fetched = `SELECT ${COLUMNS} FROM ${this.#records} a WHERE ${tenant} AND ${PLACE.map((name) => `a.${name}=m.${name}`).join(" AND ")} OFFSET 0`;
-    return this.#statement(asked, {
-      parts: [this.#sized(within), `m AS MATERIALIZED (${kept})`],
-      found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL SELECT a.*,m.distance,NULL::float8 FROM (${closest}) m CROSS JOIN LATERAL (${fetched}) a`,
-      facts: [`(SELECT count(*) FROM m)<=${MOST_MATCHES}`, "NULL", "NULL"],
+  filtered(request: NearestRequest, isLarge: Largeness): Statement {
+    return this.#statement(`filtered ${isLarge}`, { request, depth: 0 }, (slots) => {
+      const asked = this.#asked(slots, request);
+      const { tenant, parts, within, isValid, matches, isLeast, limit } = asked;
+      const isGated = isLarge === undefined;
+      const gate = isGated ? ` AND NOT ${IS_SMALL}` : "";
+      // No column of the scope is named here, or the planner would walk through the scope.
+      const kept = `SELECT a.user_id,a.session_id,a.agent,a.key,a.valid_from,a.valid_to,${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")}${gate} LIMIT ${MOST_MATCHES + 1}`;
+      const own = [...parts, isValid, ...isLeast].join(" AND ").replaceAll("a.", "m.");
+      const closest = `SELECT m.* FROM m WHERE ${own} ORDER BY ${orderBy("m")} LIMIT ${limit}`;
+      const fetched = `SELECT ${COLUMNS} FROM ${this.#records} a WHERE ${tenant} AND ${PLACE.map((name) => `a.${name}=m.${name}`).join(" AND ")} OFFSET 0`;
+      const found = `SELECT a.*,m.distance,NULL::float8 AS rank FROM (${closest}) m CROSS JOIN LATERAL (${fetched}) a`;
+      const matching = `m AS MATERIALIZED (${kept})`;
+      const isWhole = `(SELECT count(*) FROM m)<=${MOST_MATCHES}`;
+      if (!isGated) return this.#text(asked, { parts: [matching], found, facts: [isWhole] });
+      return this.#text(asked, {
+        parts: [this.#sized(within), matching],
+        found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${found}`,
+        facts: [isWhole, "NULL", "NULL", `NOT ${IS_SMALL}`],
+      });
     });
   }
 
@@ -144,8 +176,14 @@ export class SearchStatements {
    * then how much farther the closest is from what was asked than hits are from each other. Rows: a record and its distance.
    */
   byGraph(request: NearestRequest, ofScope: MemoryScope | undefined, depth: number): Statement {
+    // The depth and the scope of a graph of its own are in the text.
+    const name = ofScope === undefined ? `graph ${depth}` : `graph ${depth} ${JSON.stringify(ofScope)}`;
+    return this.#statement(name, { request, depth }, (slots) => this.#byGraph(slots, request, ofScope, depth));
+  }
+
+  #byGraph(slots: Slots, request: NearestRequest, ofScope: MemoryScope | undefined, depth: number): string {
     // What is no part of the statement must be no parameter of it.
-    const asked = this.#asked(request, ofScope === undefined);
+    const asked = this.#asked(slots, request, ofScope === undefined);
     const { tenant, parts, isValid, matches } = asked;
     const { expression, operator } = graphOf(this.#dimensions, this.#metric);
     const within =
@@ -161,52 +199,62 @@ export class SearchStatements {
     const nearness = this.#operator(this.#metric === "inner" ? "<=>" : METRICS[this.#metric].operator);
     const copy = `${this.#extension}.subvector(a.embedding,1,${this.#dimensions})`;
     const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,a.embedding ${nearness} (SELECT v FROM q) AS apart,${copy} AS vector FROM ${this.#records} a WHERE s.done AND ${conditions} ORDER BY ${over("a.embedding")} ${this.#operator(operator)} (SELECT ${over("q.v")} FROM q) LIMIT ${depth}`;
-    const closest = `SELECT c.apart,c.vector,row_number() OVER () AS place FROM c ORDER BY c.apart LIMIT ${COMPARED}`;
-    const between = `SELECT min(n.vector ${nearness} o.vector) AS apart FROM n CROSS JOIN n o WHERE n.place<>o.place GROUP BY n.place`;
+    const closest = `SELECT c.apart,c.vector,row_number() OVER (ORDER BY c.apart) AS place FROM c ORDER BY c.apart LIMIT ${COMPARED}`;
+    const between = `SELECT min(n.vector ${nearness} o.vector) AS apart FROM n CROSS JOIN n o WHERE n.place%2=1 AND n.place<>o.place GROUP BY n.place`;
     const farther = `(SELECT min(n.apart) FROM n)/nullif((SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b.apart) FROM (${between}) b),0)`;
-    return this.#statement(asked, {
+    return this.#text(asked, {
       parts: [
         `s AS MATERIALIZED (SELECT ${settings.join("||")} IS NOT NULL AS done)`,
         `c AS MATERIALIZED (SELECT r.* FROM s CROSS JOIN LATERAL (${found}) r)`,
         `n AS MATERIALIZED (${closest})`,
       ],
       found: `SELECT ${columnsOf("c", RECORD_COLUMNS)},c.distance,NULL::float8 AS rank FROM c`,
-      facts: [`(SELECT count(*) FROM c)=${depth}`, bits(farther), "NULL"],
+      facts: [`(SELECT count(*) FROM c)=${depth}`, bits(farther)],
     });
   }
 
   /** How many records are under a scope, up to `most`. Row: that. */
-  size({ scope, reach }: Pick<NearestRequest, "scope" | "reach">, most: number): Statement {
-    const p = new HiddenParams();
-    const within = p.scope("a", scope, reach).split(" AND ").map(apart).join(" AND ");
-    return {
-      text: `SELECT count(*) FROM (SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${p.add(most, "::bigint")}) a`,
-      params: p.values,
-    };
+  size(request: NearestRequest, most: number): Statement {
+    return this.#statement("size", { request, depth: most }, (slots) => {
+      const within = slots.place("a", request).map(apart).join(" AND ");
+      return `SELECT count(*) FROM (SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${slots.depth()}) a`;
+    });
+  }
+
+  // The text is kept by what of the request it depends on; a filter's is not, which has its values among its slots.
+  #statement(name: string, asking: Asking, make: (slots: Slots) => string): Statement {
+    const shape = shapeOf(asking.request);
+    const kept = shape === undefined ? undefined : this.#made.get(`${name} ${shape}`);
+    if (kept !== undefined) return kept.slots.fill(kept.text, asking);
+    const slots = new Slots();
+    const text = make(slots);
+    if (shape !== undefined) {
+      if (this.#made.size >= MOST_TEXTS) this.#made.clear();
+      this.#made.set(`${name} ${shape}`, { text, slots });
+    }
+    return slots.fill(text, asking);
   }
 
   // What is asked for, as conditions on `a`: each is said as often as it is needed, with the same parameters.
-  #asked(request: NearestRequest, isScoped = true): Asked {
-    const p = new HiddenParams();
-    const { scope, reach, asOf, filter, minScore, limit } = request;
-    const vector = p.add(vectorText(request.embedding), "::text");
-    const [tenant = "", ...parts] = isScoped ? p.scope("a", scope, reach).split(" AND ") : [];
+  #asked(slots: Slots, request: NearestRequest, isScoped = true): Asked {
+    const { scope, filter, minScore } = request;
+    const vector = slots.vector();
+    const [tenant = "", ...parts] = isScoped ? slots.place("a", request) : [];
     // Partitions are told apart by the column as it is.
     const isOfTenant = `${apart(tenant)}${this.#isPartitioned ? ` AND ${tenant}` : ""}`;
-    const at = `(SELECT ${p.add(asOf, "::bigint")})`;
+    const at = slots.asOf();
     // Sums of float32 beyond its range may give no number; such a score is the least there is.
     const score = "coalesce(nullif(1-a.distance,'NaN'),'-Infinity')";
     return {
-      p,
       query: this.#query(vector),
-      limit: p.add(limit, "::bigint"),
+      limit: slots.limit(),
       tenant,
       parts,
       isOfTenant,
       within: [isOfTenant, ...parts.map(apart)].join(" AND "),
       isValid: `(a.valid_from IS NULL OR a.valid_from<=${at}) AND (a.valid_to IS NULL OR a.valid_to>${at})`,
-      matches: metadataConditions(p, "a", scope, filter),
-      isLeast: minScore === undefined ? [] : [`${score}>=(SELECT ${p.add(String(minScore), "::text::float8")})`],
+      matches: metadataConditions(slots, "a", scope, filter),
+      isLeast: minScore === undefined ? [] : [`${score}>=${slots.minScore()}`],
     };
   }
 
@@ -220,15 +268,14 @@ export class SearchStatements {
     return `SELECT ${COLUMNS},${this.#distance()} AS distance,NULL::float8 AS rank FROM ${this.#records} a WHERE ${conditions}`;
   }
 
-  #statement({ p, query, limit, isLeast }: Asked, { parts, found, facts }: Found): Statement {
+  #text({ query, limit, isLeast }: Asked, { parts, found, facts }: Found): string {
     const where = isLeast.length === 0 ? "" : ` WHERE ${isLeast.join(" AND ")}`;
     const closest = `SELECT a.* FROM (${found}) a${where} ORDER BY ${orderBy("a")} LIMIT ${limit}`;
-    return {
-      text:
-        `WITH ${[`q AS MATERIALIZED (${query})`, ...parts].join(",")} SELECT ${facts.join(",")},${COLUMNS},${bits("a.distance")},${bits("a.rank")}` +
-        ` FROM (SELECT) o LEFT JOIN (${closest}) a ON true ORDER BY ${orderBy("a")}`,
-      params: p.values,
-    };
+    const all = [...facts, "NULL", "NULL", "NULL"].slice(0, FACT_COLUMNS);
+    return (
+      `WITH ${[`q AS MATERIALIZED (${query})`, ...parts].join(",")} SELECT ${all.join(",")},${COLUMNS},${bits("a.distance")},${bits("a.rank")}` +
+      ` FROM (SELECT) o LEFT JOIN (${closest}) a ON true ORDER BY ${orderBy("a")}`
+    );
   }
 
   // Not read anew for every record, as a parameter in its place would be.
@@ -254,13 +301,6 @@ export class SearchStatements {
 
   #operator(name: string): string {
     return `OPERATOR(${this.#extension}.${name})`;
-  }
-}
-
-// Parameters that the planner cannot look at: what it would make of one value it makes of all.
-class HiddenParams extends Params {
-  override text(value: string): string {
-    return `(SELECT ${super.text(value)})`;
   }
 }
 

@@ -4,9 +4,8 @@
 import type { NearestRequest, NearestRow } from "@memory/core/driver";
 import { RECORD_COLUMNS, type Row, readRecord, type Statement } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
-import { type GraphScope, graphName } from "./graph.ts";
 import { scoreOf } from "./metric.ts";
-import { FACT_COLUMNS } from "./search-statements.ts";
+import { FACT_COLUMNS, SMALL_SCOPE } from "./search-statements.ts";
 import type { Sizes } from "./sizes.ts";
 import { MOST_HALVES } from "./sketch.ts";
 import type { VectorStatements } from "./statements.ts";
@@ -30,6 +29,8 @@ interface Answer {
    */
   readonly highest: number | undefined;
   readonly third: number | undefined;
+  /** Whether the scope holds more than {@link SMALL_SCOPE}, where that was found out. */
+  readonly isLarge: boolean | undefined;
 }
 
 /** From how many records on a graph is quicker than the first pass by half precision, and than that by signs. */
@@ -53,7 +54,7 @@ const MOST_FARTHER = 1.5;
 
 /** Searches a collection by these statements. */
 export async function search(
-  { collection, dimensions, metric }: Collection,
+  { dimensions, metric }: Collection,
   { search: statements, place }: VectorStatements,
   sizes: Sizes,
   request: NearestRequest,
@@ -61,21 +62,26 @@ export async function search(
 ): Promise<readonly NearestRow[]> {
   const { limit, filter, scope, reach } = request;
   const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
-  const ask = async (statement: Statement): Promise<Answer> => readAnswer(await run(statement));
+  const ask = async (statement: Statement): Promise<Answer> => {
+    const answer = readAnswer(await run(statement));
+    if (answer.isLarge !== undefined) sizes.remember(request, SMALL_SCOPE + 1, answer.isLarge);
+    return answer;
+  };
+  // What was found out a moment ago needs not be counted again; an answer is the right one whatever it says.
+  const isBig = () => sizes.isAtLeast(request, SMALL_SCOPE + 1);
   const hits = (answer: Answer): readonly NearestRow[] =>
     answer.rows.map((row) => ({
       record: readRecord(scope.tenantId, row, FACT_COLUMNS),
       score: scoreOf(distanceOf(row)),
     }));
+  const isHalf = dimensions <= MOST_HALVES;
+  if ((isFiltered || !isHalf) && isBig() === false) return hits(await ask(statements.exact(request)));
   if (isFiltered) {
-    const answer = await ask(statements.filtered(request));
+    const answer = await ask(statements.filtered(request, isBig()));
     if (answer.isWhole) return hits(answer);
   }
-  const isHalf = dimensions <= MOST_HALVES;
-  // A scope's name is a hash, and most collections have no graph to look for.
-  const has = (of: GraphScope): boolean => place.graphs.size > 0 && place.graphs.has(graphName(collection, of));
-  const hasOwnGraph = reach === "exact" && has(scope);
-  const hasGraph = hasOwnGraph || (!place.isPartitioned && has(undefined) && (await isLarge()));
+  const hasOwnGraph = reach === "exact" && place.graphs.has(scope);
+  const hasGraph = hasOwnGraph || (!place.isPartitioned && place.graphs.has(undefined) && (await isLarge()));
   if (hasGraph) {
     const many = GRAPH_DEPTHS.find((depth) => depth >= BY_GRAPH * limit) ?? GRAPH_DEPTHS[6];
     const answer = await ask(statements.byGraph(request, hasOwnGraph ? scope : undefined, many));
@@ -84,7 +90,7 @@ export async function search(
   const deep = (times: number) => Math.min(Math.max(times * limit, LEAST_DEEP), MOST_DEEP);
   const first = isHalf ? [limit + FIRST, deep(DEEPER)] : [deep(DEEPER)];
   for (const depth of isFiltered ? [deep(DEEPER_UNDER_A_FILTER)] : first) {
-    const answer = await ask(statements.ranked(request, depth));
+    const answer = await ask(statements.ranked(request, depth, isBig()));
     const comparable = (distance: number) => (metric === "l2" ? Math.sign(distance) * distance * distance : distance);
     if (answer.isWhole || (isProven(request, answer, comparable) && (isHalf || isSure(request, answer))))
       return hits(answer);
@@ -96,9 +102,11 @@ export async function search(
       LARGE_AT_ANY_RATE,
       Math.max(isHalf ? LARGE_BY_HALVES : LARGE_BY_SIGNS, Math.ceil(place.records / LEAST_SHARE)),
     );
-    return await sizes.isAtLeast(request, least, async () =>
-      Number((await run(statements.size(request, least)))[0]?.[0]),
-    );
+    const known = sizes.isAtLeast(request, least);
+    if (known !== undefined) return known;
+    const found = Number((await run(statements.size(request, least)))[0]?.[0]) >= least;
+    sizes.remember(request, least, found);
+    return found;
   }
 }
 
@@ -130,6 +138,7 @@ function readAnswer(rows: readonly Row[]): Answer {
     isWhole: first[0] === "t",
     highest: readBits(first[1]),
     third: readBits(first[2]),
+    isLarge: (first[3] ?? null) === null ? undefined : first[3] === "t",
   };
 }
 

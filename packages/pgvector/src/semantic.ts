@@ -10,8 +10,12 @@ import { Sizes } from "./sizes.ts";
 import type { VectorStatements } from "./statements.ts";
 import { readVector } from "./vector.ts";
 
-/** About the most characters that one statement carries, and those that a vector's number takes at the most. */
+/**
+ * About the most characters that one statement carries; and how many each carries where one is not enough, so that the server
+ * works on one while the next is made. Then those that a vector's number takes at the most.
+ */
 const MOST_CHARACTERS = 8_000_000;
+const CHUNK_CHARACTERS = 2_000_000;
 const NUMBER_CHARACTERS = 16;
 
 /** The section over these statements. */
@@ -30,26 +34,33 @@ export function semanticSection(
 
     index(entries, call): Promise<void> {
       return located.use(call, async ({ records }) => {
-        const [first, ...others] = chunksOf(entries, dimensions * NUMBER_CHARACTERS);
+        const chunks = chunksOf(entries, dimensions * NUMBER_CHARACTERS);
+        const [first, ...others] = chunks;
         if (first === undefined) return;
-        const [scope, record] = [first[0].scope, first[0]];
-        if (others.length > 0) {
-          await transaction(
-            scope,
-            async (step) => {
-              let { tenantId } = scope;
-              for (const chunk of [first, ...others]) {
-                const own = chunk[0].scope;
-                if (own.tenantId !== tenantId) await step(tenantStatement(own.tenantId));
-                ({ tenantId } = own);
-                await step(records.indexMany(own, chunk));
-              }
-            },
-            call,
-          );
-        } else {
+        const [record] = first;
+        const { scope } = record;
+        if (others.length === 0) {
           await run(scope, first.length === 1 ? records.index(record) : records.indexMany(scope, first), call);
+          return;
         }
+        await transaction(
+          scope,
+          async (step) => {
+            let { tenantId } = scope;
+            let sent: Promise<unknown> = Promise.resolve();
+            for (const chunk of chunks) {
+              const own = chunk[0].scope;
+              // Made while the server is busy with the one before.
+              const statement = records.indexMany(own, chunk);
+              await sent;
+              if (own.tenantId !== tenantId) await step(tenantStatement(own.tenantId));
+              ({ tenantId } = own);
+              sent = step(statement);
+            }
+            await sent;
+          },
+          call,
+        );
       });
     },
 
@@ -87,12 +98,15 @@ function chunksOf(records: readonly StoredRecord[], vectorSize: number): readonl
     records.length < 2
       ? records
       : [...records].sort((a, b) => compareScopes(a.scope, b.scope) || compareText(a.key, b.key));
+  const sizes = sorted.map(({ value }) => value.length + vectorSize);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const most = total <= MOST_CHARACTERS ? MOST_CHARACTERS : CHUNK_CHARACTERS;
   const chunks: Chunk[] = [];
   let characters = 0;
-  for (const record of sorted) {
+  for (const [index, record] of sorted.entries()) {
     const last = chunks.at(-1);
-    const size = record.value.length + vectorSize;
-    if (last !== undefined && characters + size <= MOST_CHARACTERS && sameScope(last[0].scope, record.scope)) {
+    const size = sizes[index] ?? 0;
+    if (last !== undefined && characters + size <= most && sameScope(last[0].scope, record.scope)) {
       last.push(record);
       characters += size;
     } else {

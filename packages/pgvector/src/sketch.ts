@@ -37,6 +37,13 @@ export function sketchOf(dimensions: number, metric: Metric): Sketch {
   return { isHalf, type: `${isHalf ? "halfvec" : "bit"}(${dimensions})`, hasNorm: metric !== "cosine" };
 }
 
+/**
+ * What names a record: its instant, and 20 bits of its key. So a scope stands in the index in about the order in which the table
+ * has it, and a scan of the index alone, which looks for every row into a map of the table, stays with one page of that map.
+ * Shifted, an instant after the year 2248 loses its highest bits, and with them only that order.
+ */
+const HANDLE = "((recorded_at << 20) | (hashtextextended(key, (0)::bigint) & (1048575)::bigint))";
+
 /** The columns that the server fills in itself, `near` being null where the parts of a scope leave no room for it. */
 export function sketchColumns(dimensions: number, metric: Metric): readonly ColumnPlan[] {
   const { isHalf, type, hasNorm } = sketchOf(dimensions, metric);
@@ -56,8 +63,8 @@ export function sketchColumns(dimensions: number, metric: Metric): readonly Colu
   };
   return [
     {
-      ...column("handle", "bigint", "Names the key in few bytes: what the first pass of a search hands on"),
-      generated: "hashtextextended(key, (0)::bigint)",
+      ...column("handle", "bigint", "Names a record in few bytes: what the first pass of a search hands on"),
+      generated: HANDLE,
     },
     optional(near),
     ...(hasNorm ? [norm] : []),

@@ -181,7 +181,9 @@ export function admitVector(embedding: readonly number[] | undefined, rules: Vec
   }
   const rounded: number[] = [];
   let square = 0;
-  for (const [index, component] of embedding.entries()) {
+  // Not over its entries, which takes five times as long.
+  for (let index = 0; index < received; index += 1) {
+    const component = embedding[index];
     const value = typeof component === "number" ? Math.fround(component) : Number.NaN;
     if (!Number.isFinite(value)) throw notFloat(index);
     square = Math.fround(square + Math.fround(value * value));
