@@ -26,7 +26,7 @@ export function connectRaw(url: string, strategy: Strategy, data: DataSet, manne
   return {
     name,
     search: async ({ vector, scope }) => {
-      const digits = `[${Array.from(vector, (x) => x.toPrecision(9)).join(",")}]`;
+      const digits = `[${vector.map((x) => x.toPrecision(9)).join(",")}]`;
       const question = { scope, reach, isFiltered, vector: digits };
       const rows = await client.unsafe(text(data, question), parametersOf(question), { prepare: true });
       return rows.map((row) => String(row["key"]));

@@ -103,7 +103,7 @@ function* interleaved(
   }
 }
 
-/** The columns of a record as the store keeps them, from `bench.source`: some 300 bytes beside the vector. */
+/** The columns of a record as the store keeps them, from `bench.source`, recorded one after the other: some 300 bytes beside the vector. */
 export function recordSql({ sessions, windows }: DataSet): string {
   const isSession = `scope >= ${sessions}`;
   return `SELECT CASE WHEN ${isSession} THEN 'sessions' ELSE 'tenant-' || scope END AS tenant_id, 'user' AS user_id,
@@ -111,7 +111,7 @@ export function recordSql({ sessions, windows }: DataSet): string {
     gen_random_uuid()::text AS id, '{"role":"user","text":"we will be four on Friday, one of us eats no meat, is the window table free?"}' AS value,
     'turn 12' AS source, 1::numeric AS confidence, ${NOW - 1_000} AS valid_from,
     ${windows ? `CASE WHEN n % 2 = 1 THEN ${NOW - 500} END` : "NULL::bigint"} AS valid_to, jsonb_build_object('rare', n % 1000, 'lang', 'en') AS metadata,
-    ${NOW - 1_000} AS recorded_at, embedding FROM bench.source`;
+    ${NOW - 10_000_000} + row_number() OVER () AS recorded_at, embedding FROM bench.source`;
 }
 
 /** The columns that {@link recordSql} gives, in its order. */

@@ -72,7 +72,7 @@ export function ours(
     name,
     isOurs: true,
     search: async ({ vector, scope }) => {
-      const query = { embedding: [...vector], limit: LIMIT, asOf: NOW, reach };
+      const query = { embedding: vector, limit: LIMIT, asOf: NOW, reach };
       const hits = await store.search(scope, isFiltered ? { ...query, filter: { rare: RARE } } : query);
       return hits.map(({ record }) => record.key);
     },

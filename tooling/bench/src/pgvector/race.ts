@@ -1,8 +1,10 @@
-// Columns of a search side by side: every query goes through every column before the next one does, so that what disturbs the
-// machine disturbs them all. Each answer is judged against the truth.
+// Columns of a search side by side: in every turn each column answers one query, so that what disturbs the machine disturbs them
+// all, and no two of them the same one, or a column would find in the processor's caches what another has just read of an index
+// that both go by. In the end every column has answered every query. Each answer is judged against the truth.
 
 import { printRows } from "../report.ts";
 import { type Figure, median, type Table, type Verdict } from "../rounds.ts";
+import { randomOf } from "../vectors.ts";
 import type { Ask } from "./truth.ts";
 import { judge } from "./truth.ts";
 
@@ -84,11 +86,13 @@ interface Run {
 async function runAll(racers: readonly Racer[], asks: readonly Ask[]): Promise<readonly Run[]> {
   for (const ask of asks.slice(0, Math.min(WARM, Math.ceil(asks.length / 5))))
     for (const racer of racers) await racer.search(ask);
-  const entries = racers.map((racer) => ({ racer, run: emptyRun(racer.name) }));
-  for (const [turn, ask] of asks.entries()) {
-    // Another one is the first each time.
-    const first = turn % entries.length;
-    for (const { racer, run } of [...entries.slice(first), ...entries.slice(0, first)]) {
+  const entries = racers.map((racer, column) => ({ racer, run: emptyRun(racer.name), column }));
+  const apart = Math.max(1, Math.floor(asks.length / entries.length));
+  const random = randomOf(asks.length);
+  for (const turn of asks.keys()) {
+    for (const { racer, run, column } of shuffled(entries, random)) {
+      const ask = asks[(turn + column * apart) % asks.length];
+      if (ask === undefined) continue;
       const start = performance.now();
       const answer = await racer.search(ask);
       run.times.push((performance.now() - start) * 1_000);
@@ -99,6 +103,14 @@ async function runAll(racers: readonly Racer[], asks: readonly Ask[]): Promise<r
     }
   }
   return entries.map(({ run }) => run);
+}
+
+// Nobody comes after the same one each time.
+function shuffled<T>(values: readonly T[], random: () => number): readonly T[] {
+  return values
+    .map((value) => ({ value, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ value }) => value);
 }
 
 function emptyRun(name: string): Run {

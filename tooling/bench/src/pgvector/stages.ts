@@ -100,8 +100,9 @@ async function executions(
   connections: number,
 ): Promise<Table> {
   const count = Math.max(...EXECUTIONS);
-  const vectors = data.world.onTopic(scope, count + connections);
-  const asked = asks({ data, scope }, vectors.slice(0, 1))[0];
+  const queries = data.world.onTopic(scope, count + connections);
+  const asked = asks({ data, scope }, queries.slice(0, 1))[0];
+  const vectors = queries.map((vector) => [...vector]);
   const times = new Map(EXECUTIONS.map((execution): [number, number[]] => [execution, []]));
   for (let connection = 0; connection < connections; connection += 1) {
     await using store = openOurs(url, collection);

@@ -6,7 +6,8 @@ import { type DataSet, LIMIT, nameOf, SESSIONS_USER, scopeOf } from "./data.ts";
 
 /** A query, and its true answer. */
 export interface Ask {
-  readonly vector: Float32Array;
+  /** As an embedding model's client gives it. */
+  readonly vector: readonly number[];
   readonly scope: MemoryScope;
   /** How many are to come back: {@link LIMIT}, or as many as match. */
   readonly count: number;
@@ -46,7 +47,7 @@ export function asks({ data, scope, matches = () => true }: Among, vectors: read
       .flatMap(({ name }, index) => ((all[index] ?? 0) <= edge ? [{ name, distance: all[index] ?? 0 }] : []))
       .sort((a, b) => a.distance - b.distance);
     return {
-      vector,
+      vector: [...vector],
       scope: where,
       count: Math.min(LIMIT, near.length),
       closest: near.map(({ name }) => name),

@@ -11,6 +11,8 @@ import { type Collection, fillOurs, openOurs } from "./ours.ts";
 
 const DIMENSIONS = 384;
 const MANY = 2_000;
+/** How many vectors there are to write. */
+const FRESH = 4_096;
 /** The records of a scope that is erased. */
 const ERASED = 753;
 const VALUE = { role: "user", text: "we will be four on Friday, one of us eats no meat, is the window table free?" };
@@ -36,13 +38,14 @@ export async function writeTables(
   const collection = (name: string): Collection => ({ name, dimensions: DIMENSIONS, metric: "cosine" });
   for (const name of ["ours", "raw"]) await fillOurs(sql, collection(name), data);
   await using store = openOurs(url, collection("ours"));
-  const fresh = data.world.ofScope(500, 4_096);
-  const vectorAt = (n: number): Float32Array =>
-    fresh.subarray((n % 4_096) * DIMENSIONS, ((n % 4_096) + 1) * DIMENSIONS);
+  const fresh = data.world.ofScope(500, FRESH);
+  // As an embedding model's client gives them.
+  const vectors = Array.from({ length: FRESH }, (_, n) => [...fresh.subarray(n * DIMENSIONS, (n + 1) * DIMENSIONS)]);
+  const vectorAt = (n: number): readonly number[] => vectors[n % FRESH] ?? [];
   const scope = (n: number) => memoryScope({ tenantId: `write-${n}`, userId: "user" });
   const record = (n: number) => ({
     ...{ key: `note-${n}`, value: VALUE, source: "turn 12", validFrom: NOW, metadata: METADATA },
-    embedding: [...vectorAt(n)],
+    embedding: vectorAt(n),
   });
   let n = 0;
   try {
@@ -102,9 +105,14 @@ async function insert(
   sql: Sql,
   tenant: string,
   numbers: readonly number[],
-  vectorAt: (n: number) => Float32Array,
+  vectorAt: (n: number) => readonly number[],
 ): Promise<void> {
-  const vectors = numbers.map((n) => `"[${Array.from(vectorAt(n), (x) => x.toPrecision(9)).join(",")}]"`);
+  const vectors = numbers.map(
+    (n) =>
+      `"[${vectorAt(n)
+        .map((x) => x.toPrecision(9))
+        .join(",")}]"`,
+  );
   await sql.unsafe(
     `INSERT INTO memory.raw (${COLUMNS}) SELECT $1::text, 'user', 'note-' || n, gen_random_uuid()::text, $2::text, 'turn 12', 1, ${NOW}, $3::text::jsonb, ${NOW}, v::vector
       FROM unnest($4::text::bigint[], $5::text::text[]) AS i (n, v) ON CONFLICT ${KEY} ${REPLACED}`,
