@@ -22,8 +22,9 @@ const MOST_MATCHES = 2_000;
 const LEAST_EF = 40;
 const MOST_EF = 1_000;
 const MOST_SCANNED = 4_000;
-/** How many of a graph's hits are compared with each other: of every second one it is asked which other is nearest to it. */
+/** How many of a graph's hits are compared with each other: of one in so many it is asked how far the nearest other one is. */
 const COMPARED = 20;
+const ONE_OF = 4;
 /** How many texts are kept: those over a graph of a scope's own name the scope. */
 const MOST_TEXTS = 256;
 
@@ -200,7 +201,7 @@ export class SearchStatements {
     const copy = `${this.#extension}.subvector(a.embedding,1,${this.#dimensions})`;
     const found = `SELECT ${COLUMNS},${this.#distance()} AS distance,a.embedding ${nearness} (SELECT v FROM q) AS apart,${copy} AS vector FROM ${this.#records} a WHERE s.done AND ${conditions} ORDER BY ${over("a.embedding")} ${this.#operator(operator)} (SELECT ${over("q.v")} FROM q) LIMIT ${depth}`;
     const closest = `SELECT c.apart,c.vector,row_number() OVER (ORDER BY c.apart) AS place FROM c ORDER BY c.apart LIMIT ${COMPARED}`;
-    const between = `SELECT min(n.vector ${nearness} o.vector) AS apart FROM n CROSS JOIN n o WHERE n.place%2=1 AND n.place<>o.place GROUP BY n.place`;
+    const between = `SELECT min(n.vector ${nearness} o.vector) AS apart FROM n JOIN n o ON n.place<>o.place WHERE n.place%${ONE_OF}=1 GROUP BY n.place`;
     const farther = `(SELECT min(n.apart) FROM n)/nullif((SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b.apart) FROM (${between}) b),0)`;
     return this.#text(asked, {
       parts: [

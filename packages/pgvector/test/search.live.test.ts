@@ -192,8 +192,9 @@ describeOnEach("a search", (lane) => {
           [large, { embedding }],
           [user, { embedding, reach: "under" }],
         ] as const) {
-          const statements = await sentBy(server.url, own, scope, query);
+          const statements = [...(await sentBy(server.url, own, scope, query))];
           if (!isWide) expect(statements).toHaveLength(1);
+          statements.push(...(await sentBy(server.url, own, scope, query, "again")));
           for (const statement of statements) {
             for (const plan of await plansOf(server.url, statement)) {
               expect(plan).toMatch(
@@ -219,6 +220,41 @@ describeOnEach("a search", (lane) => {
           partitions === undefined ? RegExp(`Bitmap Index Scan on ${name}_metadata`) : /Bitmap Index Scan/,
         );
         expect(plan).toMatch(/never executed/);
+      }
+    });
+
+    it("counts a scope under a filter once, and then goes straight by the metadata or by the scope", async () => {
+      const query = { embedding: onTopic()[0] ?? [], filter: { rare: true } };
+      const [ofLarge, ...others] = await sentBy(server.url, own, large, query, "again");
+      const [ofSmall, ...none] = await sentBy(server.url, own, session(3), query, "again");
+      expect([...others, ...none]).toEqual([]);
+      if (ofLarge === undefined || ofSmall === undefined) throw new Error("nothing was sent");
+      for (const plan of await plansOf(server.url, ofLarge)) {
+        expect(plan).toMatch(/Bitmap Index Scan/);
+        expect(plan).not.toMatch(/_near/);
+      }
+      for (const plan of await plansOf(server.url, ofSmall)) {
+        expect(plan).not.toMatch(/Bitmap|_pkey|Seq Scan on (?!.*never executed)/);
+      }
+    });
+
+    it("is right where a scope is no more as large as it was counted", async () => {
+      const growing = memoryScope({ tenantId: "acme", userId: `growing-${name}` });
+      const few = points.slice(0, 20);
+      const many = points.slice(0, 1_200);
+      const put = (some: readonly Point[]) =>
+        store.indexAll(
+          growing,
+          some.map(({ key, vector }, n) => ({
+            ...{ key, value: n, source: "t", embedding: vector, metadata: { odd: n % 2 === 1 } },
+          })),
+        );
+      const odd = (some: readonly Point[]) => some.filter((_, n) => n % 2 === 1);
+      for (const some of [few, many, few]) {
+        await store.erase(growing);
+        await put(some);
+        expect(await faults({ filter: { odd: true } }, odd(some), growing)).toEqual([]);
+        expect((await faults({}, some, growing)).length).toBeLessThanOrEqual(allowed);
       }
     });
 

@@ -10,12 +10,13 @@ import type { CollectionOptions } from "../src/collection.ts";
 import { pgvectorDriver } from "../src/driver.ts";
 import { asOwner } from "./target.ts";
 
-/** Everything that a search sends, once things were looked up. */
+/** Everything that a search sends, once things were looked up: the first one of a scope, or, `again`, the second. */
 export async function sentBy(
   dsn: string,
   collection: CollectionOptions,
   scope: MemoryScope,
   query: MemoryQuery & { readonly embedding: readonly number[] },
+  which: "first" | "again" = "first",
 ): Promise<readonly Statement[]> {
   const pool = new Pool(postgres, memoryStoreSettings({ dsn, poolSize: 1 }));
   const statements: Statement[] = [];
@@ -34,6 +35,10 @@ export async function sentBy(
   const settings = { attemptTimeoutMs: 60_000 };
   await using store = createMemoryStore(pgvectorDriver(noting, collection), { settings });
   await store.search(scope, query);
+  if (which === "again") {
+    statements.length = 0;
+    await store.search(scope, query);
+  }
   return statements;
 }
 
