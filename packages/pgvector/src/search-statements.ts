@@ -9,8 +9,8 @@ import type { Collection } from "./collection.ts";
 import type { Place } from "./extension.ts";
 import { graphOf, graphScopeSql } from "./graph.ts";
 import { METRICS } from "./metric.ts";
+import { type Asking, Placeholders, shapeOf } from "./placeholders.ts";
 import { APART, likelyBoundSql, rankSql, type Sketch, sketchOf } from "./sketch.ts";
-import { type Asking, Slots, shapeOf } from "./slots.ts";
 
 /** How a scope that is not larger than this is searched by a filter, or by signs: every record of it is looked at. */
 export const SMALL_SCOPE = 1_000;
@@ -37,9 +37,6 @@ const COLUMNS = columnsOf("a", RECORD_COLUMNS);
 /** What a row of {@link SearchStatements} begins with, before the columns of a record and its distance. */
 export const FACT_COLUMNS = 4;
 
-/** Whether a scope is larger than {@link SMALL_SCOPE}; what is not known is found out by the statement. */
-export type Largeness = boolean | undefined;
-
 /** A request as pieces of a statement. */
 interface Asked {
   readonly query: string;
@@ -55,10 +52,10 @@ interface Asked {
   readonly isLeast: readonly string[];
 }
 
-/** A text that was made, with its slots. */
+/** A text that was made, with its placeholders. */
 interface Made {
   readonly text: string;
-  readonly slots: Slots;
+  readonly p: Placeholders;
 }
 
 /** What is a statement's own. */
@@ -97,23 +94,20 @@ export class SearchStatements {
 
   /**
    * The closest of the `depth` records that the first pass ranks highest. Facts: whether these are all; what no other is closer
-   * than, or by signs is likely to be, null where it is not known; the rank of the one at the end of their first third; by
-   * signs, whether the scope is large. Rows: a record, its distance, its rank.
+   * than, or by signs is likely to be, null where it is not known; the rank of the one at the end of their first third. Rows: a
+   * record, its distance, its rank.
    */
-  ranked(request: NearestRequest, depth: number, isLarge: Largeness): Statement {
-    // Half precision asks no size.
-    const known = this.#sketch.isHalf ? undefined : isLarge;
-    return this.#statement(`ranked ${known}`, { request, depth }, (slots) => this.#ranked(slots, request, known));
+  ranked(request: NearestRequest, depth: number): Statement {
+    return this.#statement("ranked", { request, depth }, (p) => this.#ranked(p, request));
   }
 
-  #ranked(slots: Slots, request: NearestRequest, isLarge: Largeness): string {
-    const asked = this.#asked(slots, request);
+  #ranked(p: Placeholders, request: NearestRequest): string {
+    const asked = this.#asked(p, request);
     const { isOfTenant, within, isValid, matches } = asked;
     const rank = rankSql(this.#dimensions, this.#metric, (name) => this.#operator(name));
-    const most = slots.depth();
+    const most = p.depth();
     const { isHalf, hasNorm } = this.#sketch;
-    const isGated = !isHalf && isLarge === undefined;
-    const gate = isGated ? ` AND NOT ${IS_SMALL}` : "";
+    const gate = isHalf ? "" : ` AND NOT ${IS_SMALL}`;
     const norm = isHalf || !hasNorm ? "" : ",a.norm";
     const ranks = `SELECT ${columnsOf("a", HANDLE)}${norm},${rank} AS rank FROM ${this.#records} a WHERE ${within} AND ${RANGE} AND ${isValid}${gate} ORDER BY rank NULLS FIRST LIMIT ${most}`;
     const own = PART_COLUMNS.map((name) => `a.${name} ${APART}=c.${name}`);
@@ -130,39 +124,37 @@ export class SearchStatements {
     const third = bits(`(SELECT c.rank FROM c ORDER BY c.rank OFFSET ${most}/3 LIMIT 1)`);
     // By signs a small scope is looked at whole.
     return this.#text(asked, {
-      parts: isGated ? [this.#sized(within), candidates] : [candidates],
-      found: isGated ? `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${handed}` : handed,
-      facts: [isWhole, highest, third, isGated ? `NOT ${IS_SMALL}` : "NULL"],
+      parts: [this.#sized(within), candidates],
+      found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${handed}`,
+      facts: [isWhole, highest, third],
     });
   }
 
   /** The closest of all records under the scope, each of which is looked at. Rows: a record and its distance. */
   exact(request: NearestRequest): Statement {
-    return this.#statement("exact", { request, depth: 0 }, (slots) => {
-      const asked = this.#asked(slots, request);
+    return this.#statement("exact", { request, depth: 0 }, (p) => {
+      const asked = this.#asked(p, request);
       return this.#text(asked, { parts: [], found: this.#every(asked), facts: ["true"] });
     });
   }
 
   /**
    * The closest of what a filter keeps: of a small scope all are looked at, of a large one those that an index has for the
-   * filter. Facts: whether these are all; whether the scope is large. Rows: a record and its distance.
+   * filter. A scope that is known to be large is not counted. Facts: whether these are all; whether the scope is large. Rows: a
+   * record and its distance.
    */
-  filtered(request: NearestRequest, isLarge: Largeness): Statement {
-    return this.#statement(`filtered ${isLarge}`, { request, depth: 0 }, (slots) => {
-      const asked = this.#asked(slots, request);
-      const { tenant, parts, within, isValid, matches, isLeast, limit } = asked;
-      const isGated = isLarge === undefined;
-      const gate = isGated ? ` AND NOT ${IS_SMALL}` : "";
-      // No column of the scope is named here, or the planner would walk through the scope.
-      const kept = `SELECT a.user_id,a.session_id,a.agent,a.key,a.valid_from,a.valid_to,${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")}${gate} LIMIT ${MOST_MATCHES + 1}`;
-      const own = [...parts, isValid, ...isLeast].join(" AND ").replaceAll("a.", "m.");
-      const closest = `SELECT m.* FROM m WHERE ${own} ORDER BY ${orderBy("m")} LIMIT ${limit}`;
-      const fetched = `SELECT ${COLUMNS} FROM ${this.#records} a WHERE ${tenant} AND ${PLACE.map((name) => `a.${name}=m.${name}`).join(" AND ")} OFFSET 0`;
-      const found = `SELECT a.*,m.distance,NULL::float8 AS rank FROM (${closest}) m CROSS JOIN LATERAL (${fetched}) a`;
+  filtered(request: NearestRequest, isLarge: boolean): Statement {
+    return this.#statement(isLarge ? "filtered large" : "filtered", { request, depth: 0 }, (p) => {
+      const asked = this.#asked(p, request);
+      const { tenant, parts, within, isValid, matches } = asked;
+      const gate = isLarge ? "" : ` AND NOT ${IS_SMALL}`;
+      // No column of the scope is in the condition, or the planner would walk through the scope.
+      const kept = `SELECT a.tenant_id,${COLUMNS},${this.#distance()} AS distance FROM ${this.#records} a WHERE ${matches.join(" AND ")}${gate} LIMIT ${MOST_MATCHES + 1}`;
+      const own = [tenant, ...parts, isValid].join(" AND ").replaceAll("a.", "m.");
+      const found = `SELECT ${columnsOf("m", RECORD_COLUMNS)},m.distance,NULL::float8 AS rank FROM m WHERE ${own}`;
       const matching = `m AS MATERIALIZED (${kept})`;
       const isWhole = `(SELECT count(*) FROM m)<=${MOST_MATCHES}`;
-      if (!isGated) return this.#text(asked, { parts: [matching], found, facts: [isWhole] });
+      if (isLarge) return this.#text(asked, { parts: [matching], found, facts: [isWhole] });
       return this.#text(asked, {
         parts: [this.#sized(within), matching],
         found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${found}`,
@@ -179,12 +171,12 @@ export class SearchStatements {
   byGraph(request: NearestRequest, ofScope: MemoryScope | undefined, depth: number): Statement {
     // The depth and the scope of a graph of its own are in the text.
     const name = ofScope === undefined ? `graph ${depth}` : `graph ${depth} ${JSON.stringify(ofScope)}`;
-    return this.#statement(name, { request, depth }, (slots) => this.#byGraph(slots, request, ofScope, depth));
+    return this.#statement(name, { request, depth }, (p) => this.#byGraph(p, request, ofScope, depth));
   }
 
-  #byGraph(slots: Slots, request: NearestRequest, ofScope: MemoryScope | undefined, depth: number): string {
+  #byGraph(p: Placeholders, request: NearestRequest, ofScope: MemoryScope | undefined, depth: number): string {
     // What is no part of the statement must be no parameter of it.
-    const asked = this.#asked(slots, request, ofScope === undefined);
+    const asked = this.#asked(p, request, ofScope === undefined);
     const { tenant, parts, isValid, matches } = asked;
     const { expression, operator } = graphOf(this.#dimensions, this.#metric);
     const within =
@@ -216,46 +208,48 @@ export class SearchStatements {
 
   /** How many records are under a scope, up to `most`. Row: that. */
   size(request: NearestRequest, most: number): Statement {
-    return this.#statement("size", { request, depth: most }, (slots) => {
-      const within = slots.place("a", request).map(apart).join(" AND ");
-      return `SELECT count(*) FROM (SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${slots.depth()}) a`;
+    return this.#statement("size", { request, depth: most }, (p) => {
+      const within = p.within("a", request).map(apart).join(" AND ");
+      return `SELECT count(*) FROM (SELECT FROM ${this.#records} a WHERE ${within} AND ${RANGE} LIMIT ${p.depth()}) a`;
     });
   }
 
-  // The text is kept by what of the request it depends on; a filter's is not, which has its values among its slots.
-  #statement(name: string, asking: Asking, make: (slots: Slots) => string): Statement {
-    const shape = shapeOf(asking.request);
-    const kept = shape === undefined ? undefined : this.#made.get(`${name} ${shape}`);
-    if (kept !== undefined) return kept.slots.fill(kept.text, asking);
-    const slots = new Slots();
-    const text = make(slots);
-    if (shape !== undefined) {
+  // The text is kept for all requests of its shape, unless there is something of one request alone in it.
+  #statement(name: string, asking: Asking, make: (p: Placeholders) => string): Statement {
+    const { filter } = asking.request;
+    const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
+    const key = `${name} ${shapeOf(asking.request)}`;
+    const kept = isFiltered ? undefined : this.#made.get(key);
+    if (kept !== undefined) return kept.p.fill(kept.text, asking);
+    const p = new Placeholders();
+    const text = make(p);
+    if (!p.isForOne) {
       if (this.#made.size >= MOST_TEXTS) this.#made.clear();
-      this.#made.set(`${name} ${shape}`, { text, slots });
+      this.#made.set(key, { text, p });
     }
-    return slots.fill(text, asking);
+    return p.fill(text, asking);
   }
 
   // What is asked for, as conditions on `a`: each is said as often as it is needed, with the same parameters.
-  #asked(slots: Slots, request: NearestRequest, isScoped = true): Asked {
+  #asked(p: Placeholders, request: NearestRequest, isScoped = true): Asked {
     const { scope, filter, minScore } = request;
-    const vector = slots.vector();
-    const [tenant = "", ...parts] = isScoped ? slots.place("a", request) : [];
+    const vector = p.vector();
+    const [tenant = "", ...parts] = isScoped ? p.within("a", request) : [];
     // Partitions are told apart by the column as it is.
     const isOfTenant = `${apart(tenant)}${this.#isPartitioned ? ` AND ${tenant}` : ""}`;
-    const at = slots.asOf();
+    const at = p.asOf();
     // Sums of float32 beyond its range may give no number; such a score is the least there is.
     const score = "coalesce(nullif(1-a.distance,'NaN'),'-Infinity')";
     return {
       query: this.#query(vector),
-      limit: slots.limit(),
+      limit: p.limit(),
       tenant,
       parts,
       isOfTenant,
       within: [isOfTenant, ...parts.map(apart)].join(" AND "),
       isValid: `(a.valid_from IS NULL OR a.valid_from<=${at}) AND (a.valid_to IS NULL OR a.valid_to>${at})`,
-      matches: metadataConditions(slots, "a", scope, filter),
-      isLeast: minScore === undefined ? [] : [`${score}>=${slots.minScore()}`],
+      matches: metadataConditions(p, "a", scope, filter),
+      isLeast: minScore === undefined ? [] : [`${score}>=${p.minScore()}`],
     };
   }
 

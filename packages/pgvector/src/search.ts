@@ -62,22 +62,19 @@ export async function search(
 ): Promise<readonly NearestRow[]> {
   const { limit, filter, scope, reach } = request;
   const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
-  const ask = async (statement: Statement): Promise<Answer> => {
-    const answer = readAnswer(await run(statement));
-    if (answer.isLarge !== undefined) sizes.remember(request, SMALL_SCOPE + 1, answer.isLarge);
-    return answer;
-  };
-  // What was found out a moment ago needs not be counted again; an answer is the right one whatever it says.
-  const isBig = () => sizes.isAtLeast(request, SMALL_SCOPE + 1);
+  const ask = async (statement: Statement): Promise<Answer> => readAnswer(await run(statement));
   const hits = (answer: Answer): readonly NearestRow[] =>
     answer.rows.map((row) => ({
       record: readRecord(scope.tenantId, row, FACT_COLUMNS),
       score: scoreOf(distanceOf(row)),
     }));
   const isHalf = dimensions <= MOST_HALVES;
-  if ((isFiltered || !isHalf) && isBig() === false) return hits(await ask(statements.exact(request)));
   if (isFiltered) {
-    const answer = await ask(statements.filtered(request, isBig()));
+    // That it was large need not be found out again; the answer is the right one if it is no more. If it was small it may be
+    // anything by now, and to look at every record would be too much.
+    const isKnown = sizes.isAtLeast(request, SMALL_SCOPE + 1) === true;
+    const answer = await ask(statements.filtered(request, isKnown));
+    if (answer.isLarge !== undefined) sizes.remember(request, SMALL_SCOPE + 1, answer.isLarge);
     if (answer.isWhole) return hits(answer);
   }
   const hasOwnGraph = reach === "exact" && place.graphs.has(scope);
@@ -90,7 +87,7 @@ export async function search(
   const deep = (times: number) => Math.min(Math.max(times * limit, LEAST_DEEP), MOST_DEEP);
   const first = isHalf ? [limit + FIRST, deep(DEEPER)] : [deep(DEEPER)];
   for (const depth of isFiltered ? [deep(DEEPER_UNDER_A_FILTER)] : first) {
-    const answer = await ask(statements.ranked(request, depth, isBig()));
+    const answer = await ask(statements.ranked(request, depth));
     const comparable = (distance: number) => (metric === "l2" ? Math.sign(distance) * distance * distance : distance);
     if (answer.isWhole || (isProven(request, answer, comparable) && (isHalf || isSure(request, answer))))
       return hits(answer);

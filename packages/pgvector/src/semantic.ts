@@ -1,5 +1,6 @@
 // The semantic section: a record and its vector in one statement, and what resembles a vector in one.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DriverCall, NearestRow, SemanticSection, StoredRecord } from "@memory/core/driver";
 import { compareScopes, compareText, sameScope } from "@memory/core/driver";
 import { RECORD_COLUMNS, type Row, readRecord, type ScopedExecutor, tenantStatement } from "@memory/core/sql";
@@ -47,17 +48,18 @@ export function semanticSection(
           scope,
           async (step) => {
             let { tenantId } = scope;
-            let sent: Promise<unknown> = Promise.resolve();
-            for (const chunk of chunks) {
+            let statement = records.indexMany(scope, first);
+            for (const [index, chunk] of chunks.entries()) {
               const own = chunk[0].scope;
-              // Made while the server is busy with the one before.
-              const statement = records.indexMany(own, chunk);
-              await sent;
               if (own.tenantId !== tenantId) await step(tenantStatement(own.tenantId));
               ({ tenantId } = own);
-              sent = step(statement);
+              const next = chunks[index + 1];
+              // Made while the server is busy with this one, once that has left.
+              [, statement] = await Promise.all([
+                step(statement),
+                next === undefined ? statement : nextTurn().then(() => records.indexMany(next[0].scope, next)),
+              ]);
             }
-            await sent;
           },
           call,
         );

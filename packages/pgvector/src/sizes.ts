@@ -5,20 +5,20 @@ import { encodeKey, type NearestRequest } from "@memory/core/driver";
 const KEPT_MS = 60_000;
 const MOST_KEPT = 1_000;
 
-type Place = Pick<NearestRequest, "scope" | "reach">;
+type Under = Pick<NearestRequest, "scope" | "reach">;
 
 /** What is known of the sizes of scopes. */
 export class Sizes {
   readonly #known: Map<string, { readonly isLarge: boolean; readonly until: number }> = new Map();
 
   /** Whether at least so many records are under the scope; `undefined` where that is not known, or no more. */
-  isAtLeast(request: Place, least: number): boolean | undefined {
+  isAtLeast(request: Under, least: number): boolean | undefined {
     const known = this.#known.get(nameOf(request, least));
     return known !== undefined && known.until > performance.now() ? known.isLarge : undefined;
   }
 
   /** Remembers that there are at least so many, or fewer. */
-  remember(request: Place, least: number, isLarge: boolean): void {
+  remember(request: Under, least: number, isLarge: boolean): void {
     const name = nameOf(request, least);
     this.#known.delete(name);
     this.#known.set(name, { isLarge, until: performance.now() + KEPT_MS });
@@ -27,7 +27,7 @@ export class Sizes {
   }
 }
 
-function nameOf({ scope, reach }: Place, least: number): string {
+function nameOf({ scope, reach }: Under, least: number): string {
   const { tenantId, userId, sessionId, agent } = scope;
   return encodeKey([tenantId, userId, sessionId, agent, reach, String(least)]);
 }

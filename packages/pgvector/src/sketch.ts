@@ -39,7 +39,8 @@ export function sketchOf(dimensions: number, metric: Metric): Sketch {
 
 /**
  * What names a record: its instant, and 20 bits of its key. So a scope stands in the index in about the order in which the table
- * has it, and a scan of the index alone, which looks for every row into a map of the table, stays with one page of that map.
+ * has it, and a scan of the index alone, which looks for every row into a map of the table, stays with one page of that map (but
+ * for records of one call, which share their instant).
  * Shifted, an instant after the year 2248 loses its highest bits, and with them only that order.
  */
 const HANDLE = "((recorded_at << 20) | (hashtextextended(key, (0)::bigint) & (1048575)::bigint))";

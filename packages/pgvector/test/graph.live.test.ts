@@ -16,6 +16,7 @@ const TOPICS = [...Array(12).keys()];
 const OFF_TOPIC = [100, 101, 102];
 const large = memoryScope({ tenantId: `it's a "tenant"`, userId: "back\\slash" });
 const small = memoryScope({ tenantId: "small" });
+const same = memoryScope({ tenantId: "equal" });
 
 describeOnEach("a graph", (lane) => {
   let server: PostgresServer;
@@ -54,7 +55,7 @@ describeOnEach("a graph", (lane) => {
     ["over everything", { dimensions: 64, collection: "all_cosine", index: "hnsw" }],
     ["over everything, by l2", { dimensions: 64, metric: "l2", collection: "all_l2", index: "hnsw" }],
     ["over everything, by inner product", { dimensions: 64, metric: "inner", collection: "all_inner", index: "hnsw" }],
-    ["over one scope", { dimensions: 64, collection: "own", index: { hnsw: [large, small] } }],
+    ["over one scope", { dimensions: 64, collection: "own", index: { hnsw: [large, small, same] } }],
     [
       "over one scope, in partitions",
       { dimensions: 64, metric: "l2", collection: "own_parts", index: { hnsw: [large] }, partitions: 3 },
@@ -107,9 +108,8 @@ describeOnEach("a graph", (lane) => {
 
     it("is not trusted where everything is equally far", async () => {
       const equal = Array.from({ length: dimensions }, () => 1);
-      const scope = memoryScope({ tenantId: "equal" });
       await store.indexAll(
-        scope,
+        same,
         [...Array(60).keys()].map((n) => ({
           key: `k${String(n).padStart(2, "0")}`,
           value: n,
@@ -117,7 +117,7 @@ describeOnEach("a graph", (lane) => {
           embedding: equal,
         })),
       );
-      const hits = await store.search(scope, { embedding: equal, limit: 3 });
+      const hits = await store.search(same, { embedding: equal, limit: 3 });
       expect(hits.map((hit) => hit.record.key)).toEqual(["k00", "k01", "k02"]);
     });
 

@@ -1,6 +1,7 @@
 // Columns of a search side by side: in every turn each column answers one query, so that what disturbs the machine disturbs them
-// all, and no two of them the same one, or a column would find in the processor's caches what another has just read of an index
-// that both go by. In the end every column has answered every query. Each answer is judged against the truth.
+// all; and no two of them the same one, if there are as many queries as columns, or a column would find in the processor's caches
+// what another has just read of an index that both go by. In the end every column has answered every query. Each answer is
+// judged against the truth.
 
 import { printRows } from "../report.ts";
 import { type Figure, median, type Table, type Verdict } from "../rounds.ts";

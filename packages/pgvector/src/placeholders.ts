@@ -1,5 +1,5 @@
-// The slots of a statement: what stands in its placeholders, as the way to read it from a request. A statement's text is some
-// thousand characters; it is made once for all requests of one shape, which differ in nothing but what their slots hold.
+// The placeholders of a statement, each with the way to read its parameter from a request. A statement's text is some thousand
+// characters; it is made once for all requests of one shape, which differ in nothing but their parameters.
 
 import type { MemoryScope } from "@memory/core";
 import type { NearestRequest } from "@memory/core/driver";
@@ -14,11 +14,10 @@ export interface Asking {
 
 type Source = (asking: Asking) => Param;
 
-const PLACE: readonly string[] = ["tenant_id", ...PART_COLUMNS];
+const SCOPE_COLUMNS: readonly string[] = ["tenant_id", ...PART_COLUMNS];
 
-/** What of a request the texts of its statements depend on; `undefined` under a filter, whose values have slots of their own. */
-export function shapeOf({ scope, reach, filter, minScore }: NearestRequest): string | undefined {
-  if (filter !== undefined && Object.keys(filter).length > 0) return undefined;
+/** What of a request without a filter the texts of its statements depend on. */
+export function shapeOf({ scope, reach, minScore }: NearestRequest): string {
   const named = reach === "exact" ? "all" : namedParts(scope).join();
   return minScore === undefined ? named : `${named} least`;
 }
@@ -27,10 +26,18 @@ export function shapeOf({ scope, reach, filter, minScore }: NearestRequest): str
  * Hands out the placeholders of a statement. All but the numbers are hidden from the planner: what it would make of one value
  * it makes of all.
  */
-export class Slots extends Params {
+export class Placeholders extends Params {
   readonly #sources: Source[] = [];
+  #isForOne = false;
 
+  /** Whether a parameter is that of one request, whose statement is then no other's. */
+  get isForOne(): boolean {
+    return this.#isForOne;
+  }
+
+  /** The placeholder of a value of this request's own. */
   override add(value: Param, cast: string): string {
+    this.#isForOne = true;
     return this.#add(() => value, cast);
   }
 
@@ -43,32 +50,36 @@ export class Slots extends Params {
     return this.#add(({ request }) => vectorText(request.embedding), "::text");
   }
 
+  /** The instant of the search. */
   asOf(): string {
     return `(SELECT ${this.#add(({ request }) => request.asOf, "::bigint")})`;
   }
 
+  /** How many are asked for. */
   limit(): string {
     return this.#add(({ request }) => request.limit, "::bigint");
   }
 
+  /** How many are looked at. */
   depth(): string {
     return this.#add(({ depth }) => depth, "::bigint");
   }
 
+  /** What a record scores at the least. */
   minScore(): string {
     return `(SELECT ${this.#add(({ request }) => String(request.minScore), "::text::float8")})`;
   }
 
   /** The conditions that name a scope, its tenant first: every part, or under it only those that it names. */
-  place(alias: string, { scope, reach }: NearestRequest): readonly string[] {
+  within(alias: string, { scope, reach }: NearestRequest): readonly string[] {
     const parts = reach === "exact" ? [0, 1, 2, 3] : namedParts(scope);
     return parts.map((part) => {
-      const slot = this.#add(({ request }) => scopeParams(request.scope)[part] ?? "", "::text");
-      return `${alias}.${PLACE[part]}=(SELECT ${slot})`;
+      const parameter = this.#add(({ request }) => scopeParams(request.scope)[part] ?? "", "::text");
+      return `${alias}.${SCOPE_COLUMNS[part]}=(SELECT ${parameter})`;
     });
   }
 
-  /** The statement of a text with these slots, for a request of the shape that they were handed out for. */
+  /** The statement of a text with these placeholders, for a request of the shape that they were handed out for. */
   fill(text: string, asking: Asking): Statement {
     return { text, params: this.#sources.map((source) => source(asking)) };
   }
