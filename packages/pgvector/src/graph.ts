@@ -41,7 +41,7 @@ export function checkGraphs(
 }
 
 /** The name of a graph, by which a store finds it. */
-export function graphName(collection: string, scope: GraphScope): string {
+function graphName(collection: string, scope: GraphScope): string {
   if (scope === undefined) return `${collection}_graph`;
   const text = JSON.stringify(scopeParams(scope));
   return `${collection}_graph_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
