@@ -89,7 +89,7 @@ ${rows.join("\n")}
 
 ![The same as lines, both axes logarithmic](${PICTURE})
 
-The first pass, which is all there is without a graph, costs in proportion to the scope, a half to a fifth of what looking at every
+The first pass, which is all there is without a graph, costs in proportion to the scope, about a third of what looking at every
 record does, and is exact. [Graphs for large scopes](pgvector.md#graphs-for-large-scopes) are for where that is too much.
 `;
 }
