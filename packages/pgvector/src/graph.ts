@@ -63,6 +63,7 @@ export class Graphs {
     this.#names = new Set(names);
   }
 
+  /** Whether there is one over this. */
   has(of: GraphScope): boolean {
     if (this.#names.size === 0) return false;
     const key = of === undefined ? "" : encodeKey(scopeParams(of));

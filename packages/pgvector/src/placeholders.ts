@@ -16,10 +16,16 @@ type Source = (asking: Asking) => Param;
 
 const SCOPE_COLUMNS: readonly string[] = ["tenant_id", ...PART_COLUMNS];
 
-/** What of a request without a filter the texts of its statements depend on. */
-export function shapeOf({ scope, reach, minScore }: NearestRequest): string {
+/** Whether a request asks for some of the metadata alone. */
+export function hasFilter({ filter }: NearestRequest): boolean {
+  return filter !== undefined && Object.keys(filter).length > 0;
+}
+
+/** What of a request the texts of its statements depend on, beside the values of a filter. */
+export function shapeOf(request: NearestRequest): string {
+  const { scope, reach, minScore } = request;
   const named = reach === "exact" ? "all" : namedParts(scope).join();
-  return minScore === undefined ? named : `${named} least`;
+  return `${named}${minScore === undefined ? "" : " least"}${hasFilter(request) ? " filtered" : ""}`;
 }
 
 /**

@@ -216,10 +216,8 @@ export class SearchStatements {
 
   // The text is kept for all requests of its shape, unless there is something of one request alone in it.
   #statement(name: string, asking: Asking, make: (p: Placeholders) => string): Statement {
-    const { filter } = asking.request;
-    const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
     const key = `${name} ${shapeOf(asking.request)}`;
-    const kept = isFiltered ? undefined : this.#made.get(key);
+    const kept = this.#made.get(key);
     if (kept !== undefined) return kept.p.fill(kept.text, asking);
     const p = new Placeholders();
     const text = make(p);

@@ -5,6 +5,7 @@ import type { NearestRequest, NearestRow } from "@memory/core/driver";
 import { RECORD_COLUMNS, type Row, readRecord, type Statement } from "@memory/core/sql";
 import type { Collection } from "./collection.ts";
 import { scoreOf } from "./metric.ts";
+import { hasFilter } from "./placeholders.ts";
 import { FACT_COLUMNS, SMALL_SCOPE } from "./search-statements.ts";
 import type { Sizes } from "./sizes.ts";
 import { MOST_HALVES } from "./sketch.ts";
@@ -29,8 +30,8 @@ interface Answer {
    */
   readonly highest: number | undefined;
   readonly third: number | undefined;
-  /** Whether the scope holds more than {@link SMALL_SCOPE}, where that was found out. */
-  readonly isLarge: boolean | undefined;
+  /** Whether it was found out that the scope holds more than {@link SMALL_SCOPE}. */
+  readonly isLarge: boolean;
 }
 
 /** From how many records on a graph is quicker than the first pass by half precision, and than that by signs. */
@@ -60,8 +61,8 @@ export async function search(
   request: NearestRequest,
   run: (statement: Statement) => Promise<readonly Row[]>,
 ): Promise<readonly NearestRow[]> {
-  const { limit, filter, scope, reach } = request;
-  const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
+  const { limit, scope, reach } = request;
+  const isFiltered = hasFilter(request);
   const ask = async (statement: Statement): Promise<Answer> => readAnswer(await run(statement));
   const hits = (answer: Answer): readonly NearestRow[] =>
     answer.rows.map((row) => ({
@@ -74,7 +75,7 @@ export async function search(
     // anything by now, and to look at every record would be too much.
     const isKnown = sizes.isAtLeast(request, SMALL_SCOPE + 1) === true;
     const answer = await ask(statements.filtered(request, isKnown));
-    if (answer.isLarge !== undefined) sizes.remember(request, SMALL_SCOPE + 1, answer.isLarge);
+    if (answer.isLarge) sizes.remember(request, SMALL_SCOPE + 1, true);
     if (answer.isWhole) return hits(answer);
   }
   const hasOwnGraph = reach === "exact" && place.graphs.has(scope);
@@ -135,7 +136,7 @@ function readAnswer(rows: readonly Row[]): Answer {
     isWhole: first[0] === "t",
     highest: readBits(first[1]),
     third: readBits(first[2]),
-    isLarge: (first[3] ?? null) === null ? undefined : first[3] === "t",
+    isLarge: first[3] === "t",
   };
 }
 
