@@ -62,11 +62,19 @@ interface Made {
 interface Found {
   readonly parts: readonly string[];
   readonly found: string;
-  /**
-   * Whether these are all; what no other is closer than; the rank at the end of the first third; whether the scope is larger
-   * than {@link SMALL_SCOPE}. Null where it is not known.
-   */
-  readonly facts: readonly [isWhole: string, highest?: string, third?: string, isLarge?: string];
+  readonly facts: Facts;
+}
+
+/** What is known of the rows, as expressions; null where it is not. In the order of the columns. */
+interface Facts {
+  /** Whether these are all. */
+  readonly isWhole: string;
+  /** What no other is closer than; of a graph, how much farther the closest is than hits are from each other. */
+  readonly highest?: string;
+  /** The rank at the end of the first third. */
+  readonly third?: string;
+  /** Whether the scope is larger than {@link SMALL_SCOPE}. */
+  readonly isLarge?: string;
 }
 
 /** The statements over the table of a collection. */
@@ -120,13 +128,13 @@ export class SearchStatements {
     const bound = isHalf ? "max(c.rank)" : likelyBoundSql(this.#dimensions, this.#metric);
     const highest = bits(`(SELECT CASE WHEN bool_or(c.rank IS NULL) THEN NULL ELSE ${bound} END FROM c)`);
     const candidates = `c AS MATERIALIZED (${ranks})`;
-    if (isHalf) return this.#text(asked, { parts: [candidates], found: handed, facts: [isWhole, highest] });
+    if (isHalf) return this.#text(asked, { parts: [candidates], found: handed, facts: { isWhole, highest } });
     const third = bits(`(SELECT c.rank FROM c ORDER BY c.rank OFFSET ${most}/3 LIMIT 1)`);
     // By signs a small scope is looked at whole.
     return this.#text(asked, {
       parts: [this.#sized(within), candidates],
       found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${handed}`,
-      facts: [isWhole, highest, third],
+      facts: { isWhole, highest, third },
     });
   }
 
@@ -134,7 +142,7 @@ export class SearchStatements {
   exact(request: NearestRequest): Statement {
     return this.#statement("exact", { request, depth: 0 }, (p) => {
       const asked = this.#asked(p, request);
-      return this.#text(asked, { parts: [], found: this.#every(asked), facts: ["true"] });
+      return this.#text(asked, { parts: [], found: this.#every(asked), facts: { isWhole: "true" } });
     });
   }
 
@@ -154,11 +162,11 @@ export class SearchStatements {
       const found = `SELECT ${columnsOf("m", RECORD_COLUMNS)},m.distance,NULL::float8 AS rank FROM m WHERE ${own}`;
       const matching = `m AS MATERIALIZED (${kept})`;
       const isWhole = `(SELECT count(*) FROM m)<=${MOST_MATCHES}`;
-      if (isLarge) return this.#text(asked, { parts: [matching], found, facts: [isWhole] });
+      if (isLarge) return this.#text(asked, { parts: [matching], found, facts: { isWhole } });
       return this.#text(asked, {
         parts: [this.#sized(within), matching],
         found: `${this.#every(asked)} AND ${IS_SMALL} UNION ALL ${found}`,
-        facts: [isWhole, "NULL", "NULL", `NOT ${IS_SMALL}`],
+        facts: { isWhole, isLarge: `NOT ${IS_SMALL}` },
       });
     });
   }
@@ -202,7 +210,7 @@ export class SearchStatements {
         `n AS MATERIALIZED (${closest})`,
       ],
       found: `SELECT ${columnsOf("c", RECORD_COLUMNS)},c.distance,NULL::float8 AS rank FROM c`,
-      facts: [`(SELECT count(*) FROM c)=${depth}`, bits(farther)],
+      facts: { isWhole: `(SELECT count(*) FROM c)=${depth}`, highest: bits(farther) },
     });
   }
 
@@ -264,9 +272,9 @@ export class SearchStatements {
   #text({ query, limit, isLeast }: Asked, { parts, found, facts }: Found): string {
     const where = isLeast.length === 0 ? "" : ` WHERE ${isLeast.join(" AND ")}`;
     const closest = `SELECT a.* FROM (${found}) a${where} ORDER BY ${orderBy("a")} LIMIT ${limit}`;
-    const all = [...facts, "NULL", "NULL", "NULL"].slice(0, FACT_COLUMNS);
+    const { isWhole, highest = "NULL", third = "NULL", isLarge = "NULL" } = facts;
     return (
-      `WITH ${[`q AS MATERIALIZED (${query})`, ...parts].join(",")} SELECT ${all.join(",")},${COLUMNS},${bits("a.distance")},${bits("a.rank")}` +
+      `WITH ${[`q AS MATERIALIZED (${query})`, ...parts].join(",")} SELECT ${isWhole},${highest},${third},${isLarge},${COLUMNS},${bits("a.distance")},${bits("a.rank")}` +
       ` FROM (SELECT) o LEFT JOIN (${closest}) a ON true ORDER BY ${orderBy("a")}`
     );
   }
